@@ -1,0 +1,516 @@
+"""Which URL goes next, and when: the one place through which a host is reached.
+
+See the package docstring for the states and the levels.
+"""
+
+from __future__ import annotations
+
+import heapq
+import struct
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from crawler.frontier import snapshot
+from crawler.frontier.agenda import Agenda
+from crawler.frontier.counts import Counts
+from crawler.frontier.engine import Batch, Engine, Table
+from crawler.frontier.entry import Entry
+from crawler.frontier.hosts import Errand, Host, Kind, Lease, UrlQueue
+from crawler.frontier.seen import SeenSet, State
+from crawler.model import (
+    Allow,
+    Deny,
+    Discovery,
+    Fetch,
+    Gate,
+    HostKey,
+    Origin,
+    Outcome,
+    Pending,
+    Reason,
+    Wait,
+)
+from crawler.model import Fingerprint as Mark
+from crawler.urls import fingerprint, host_hash, host_key
+from crawler.urls import origin as origin_of
+
+if TYPE_CHECKING:
+    from crawler.frontier.options import FrontierOptions
+
+_ROW_KEY = struct.Struct(">BQ")
+_MOMENT = struct.Struct(">d")
+_WORK_PER_CALL = 1000
+"""URLs one ``next`` may ask the gate about before it lets the event loop breathe."""
+
+GateKeeper = Callable[[str, Origin], Gate]
+Admission = Callable[[str], Reason | None]
+
+
+class Frontier:
+    """Queues, leases and host clocks of one crawl over a storage engine.
+
+    Invariants: one turn in transfer per host; no turn before the host's clock; every
+    discovered URL in exactly one state (:class:`Counts`); a known URL is never queued again,
+    unless it was rejected for the way it was found and is found in a better one. Not
+    thread-safe: one event loop owns it.
+
+    Cost: ``add`` O(log queue) a URL, ``next`` O(log hosts); memory per host and per
+    buffered entry, not per known URL.
+
+    Args:
+        engine: Where everything is kept.
+        options: Bounds and pace.
+        admit: Asked once per new URL, from the URL alone: why it is never to be fetched.
+        key: URL → comparison key; URLs with one key are one URL.
+        now: Crawl time. On a store that was used before, every host rests for its delay
+            from here on: the last requests before a crash may not have been recorded.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        options: FrontierOptions,
+        *,
+        admit: Admission,
+        key: Callable[[str], str],
+        now: float,
+    ) -> None:
+        self.options = options
+        self.counts = Counts()
+        self.hosts: dict[HostKey, Host] = {}
+        self.leases: dict[int, Lease] = {}
+        self._engine = engine
+        self._admit = admit
+        self._key = key
+        self._agenda = Agenda(options.aging)
+        self._batch = Batch()
+        self._seen = SeenSet(engine, lambda: self._batch)
+        self._unread: dict[bytes, list[tuple[bytes, bytes]]] = {}
+        self._touched: dict[HostKey, Host] = {}
+        self._errand_hosts: dict[HostKey, Host] = {}
+        self._waiting: list[tuple[float, int, Entry]] = []
+        self._sequence = 0
+        self._turns = 0
+        self._restore(now)
+
+    # --- discovery -------------------------------------------------------------------
+
+    def add(self, found: Discovery, now: float) -> int:
+        """Queue the URLs that are new and admitted; known ones are ignored.
+
+        Args:
+            found: URLs in the order in which they were found.
+            now: Crawl time.
+
+        Returns:
+            How many were queued.
+        """
+        keys = [host_key(url) for url in found.urls]
+        marks = [
+            fingerprint(key, self._key(url) + found.variant)
+            for key, url in zip(keys, found.urls, strict=True)
+        ]
+        known = self._seen.known(marks)
+        reached: dict[HostKey, Host] = {}
+        queued = 0
+        for url, key, mark in zip(found.urls, keys, marks, strict=True):
+            if mark in known and not self._second_chance(known[mark], found):
+                continue
+            reason = known[mark] = self._take(url, key, mark, found)
+            if reason is None:
+                queued += 1
+                reached[key] = self.hosts[key]
+        for host in reached.values():
+            self._agenda.place(host, now)
+        return queued
+
+    def _second_chance(self, state: State, found: Discovery) -> bool:
+        """Whether a URL rejected for the way it was found has now been found in a better one."""
+        better = (state is Reason.DEPTH and not self._too_deep(found)) or (
+            state is Reason.REDIRECTS and found.redirects <= self.options.max_redirects
+        )
+        if better and isinstance(state, Reason):
+            self.counts.rejected[state] -= 1
+            self.counts.discovered -= 1
+        return better
+
+    def _take(self, url: str, key: HostKey, mark: Mark, found: Discovery) -> Reason | None:
+        """Enter a new URL in the books, as queued or as rejected."""
+        host = self.hosts.get(key)
+        reason = self._refuse(url, host, found)
+        self.counts.discovered += 1
+        self._seen.set(mark, reason)
+        if reason is not None:
+            self.counts.rejected[reason] += 1
+            return reason
+        entry = Entry(
+            url=url,
+            fingerprint=mark,
+            priority=found.priority,
+            depth=found.depth,
+            referrer=found.referrer,
+            redirects=found.redirects,
+            copies=found.copies,
+            payload=found.payload,
+        )
+        self._enqueue(entry, host or self._host(key))
+        return None
+
+    def _too_deep(self, found: Discovery) -> bool:
+        return 0 < self.options.max_depth < found.depth
+
+    def _refuse(self, url: str, host: Host | None, found: Discovery) -> Reason | None:
+        reason = self._admit(url)
+        if reason is not None:
+            return reason
+        if self._too_deep(found):
+            return Reason.DEPTH
+        if found.redirects > self.options.max_redirects:
+            return Reason.REDIRECTS
+        return Reason.HOST_BUDGET if host is not None and host.exhausted else None
+
+    def _host(self, key: HostKey) -> Host:
+        host = self.hosts.get(key)
+        if host is None:
+            host = self.hosts[key] = Host(key)
+        return host
+
+    def _enqueue(self, entry: Entry, host: Host) -> None:
+        queue = self._queue(origin_of(entry.url), host)
+        self._sequence += 1
+        key = queue.prefix + _ROW_KEY.pack(entry.priority, self._sequence)
+        row = entry.encode()
+        self._batch.put(Table.QUEUE, key, row)
+        if not queue.push(key, entry, self.options.buffer):
+            self._unread.setdefault(queue.prefix, []).append((key, row))
+        self.counts.queued += 1
+        self._touched[host.key] = host
+
+    @staticmethod
+    def _queue(origin: Origin, host: Host) -> UrlQueue:
+        queue = host.queues.get(origin)
+        if queue is None:
+            queue = host.queues[origin] = UrlQueue(origin, host_hash(origin))
+        return queue
+
+    # --- hand-out --------------------------------------------------------------------
+
+    def next(self, now: float, gate: GateKeeper) -> Lease | None:
+        """Hand out the best turn that is due, or None.
+
+        Args:
+            now: Crawl time.
+            gate: Asked about each URL just before it would go: may it, and what must be
+                fetched first.
+        """
+        self._requeue_due(now)
+        work = _WORK_PER_CALL
+        while work > 0:
+            host = self._agenda.pop(now) if self._room() else self._pop_errand_host(now)
+            if host is None:
+                return None
+            lease, spent = self._turn(host, now, gate, work)
+            work -= spent
+            if lease is None:
+                self._agenda.place(host, now)
+            elif lease.kind is not Kind.TICKET:
+                return lease
+        return None
+
+    def wake_at(self, now: float) -> float | None:
+        """Return when ``next`` may have something: not before ``now``; None if nothing is due."""
+        if not self._room():
+            times = [host.clock for host in self._errand_hosts.values() if not host.busy]
+        else:
+            times = [entry[0] for entry in self._waiting[:1]]
+            at = self._agenda.next_at(now)
+            if at is not None:
+                times.append(at)
+        return max(now, min(times)) if times else None
+
+    @property
+    def pending(self) -> bool:
+        """Whether anything is out, or may still go out under the crawl's caps."""
+        if self.leases:
+            return True
+        return not self.full and bool(self.counts.unfinished or self._errand_hosts)
+
+    @property
+    def full(self) -> bool:
+        """Whether a cap on the whole crawl is reached."""
+        pages, fetches = self.options.max_pages, self.options.max_fetches
+        return bool(
+            (pages and self.counts.stored >= pages) or (fetches and self.counts.fetches >= fetches)
+        )
+
+    @property
+    def full_reason(self) -> str:
+        """Name the cap that is reached."""
+        pages = self.options.max_pages
+        return "max_pages" if pages and self.counts.stored >= pages else "max_fetches"
+
+    def _room(self) -> bool:
+        """Whether one more page in flight cannot exceed a cap, whatever becomes of the others."""
+        pages = self.options.max_pages
+        return not self.full and not (pages and self.counts.stored + self.counts.leased >= pages)
+
+    def _pop_errand_host(self, now: float) -> Host | None:
+        """While pages must wait for room, errands go on: a page in flight may depend on one."""
+        for host in self._errand_hosts.values():
+            if not host.busy and host.clock <= now:
+                self._agenda.remove(host)
+                return host
+        return None
+
+    def _turn(
+        self, host: Host, now: float, gate: GateKeeper, work: int
+    ) -> tuple[Lease | None, int]:
+        """Use a host's turn for an errand or for its best URL; say too what it took."""
+        if host.errands:
+            return self._lease_errand(host, now), 1
+        spent = 0
+        for queue in host.open_queues():
+            self._refill(queue)
+        for queue in sorted(host.open_queues(), key=UrlQueue.rank):
+            while len(queue) and not queue.held and queue.not_before <= now and spent < work:
+                spent += 1
+                lease = self._try_head(host, queue, now, gate)
+                if lease is None and host.errands:
+                    lease = self._lease_errand(host, now)
+                if lease is not None:
+                    return lease, spent
+        return None, max(1, spent)
+
+    def _try_head(self, host: Host, queue: UrlQueue, now: float, gate: GateKeeper) -> Lease | None:
+        """Ask about the best URL of a queue, and do with it as the answer says."""
+        self._refill(queue)
+        entry = queue.buffer[0][1]
+        if self._over_budget(host, entry):
+            host.exhausted = True
+            self._drop_head(host, queue, Reason.HOST_BUDGET)
+            return None
+        answer = gate(entry.url, queue.origin)
+        match answer:
+            case Deny():
+                self._drop_head(host, queue, Reason.ROBOTS)
+            case Fetch(url):
+                queue.held = True
+                self._send_errand(Errand(Kind.ROBOTS, url, queue.origin), now)
+            case Wait(until):
+                queue.not_before = until
+            case Pending():
+                queue.held = True
+            case Allow():
+                return self._lease_page(host, queue, now)
+            case _:
+                raise AssertionError(f"no answer of a gate: {answer!r}")
+        return None
+
+    def _over_budget(self, host: Host, entry: Entry) -> bool:
+        budget = self.options.host_budget
+        return 0 < budget <= host.used and entry.first_try
+
+    def _refill(self, queue: UrlQueue) -> None:
+        """Read a queue's next rows, from the engine and from what is not yet written to it."""
+        if queue.buffer or not queue.stored:
+            return
+        limit = self.options.buffer
+        stored = self._engine.scan(
+            Table.QUEUE, prefix=queue.prefix, after=queue.cursor, limit=limit
+        )
+        unread = [row for row in self._unread.get(queue.prefix, ()) if row[0] > queue.cursor]
+        rows = sorted(stored + unread)[:limit]
+        queue.refill([(key, Entry.decode(row)) for key, row in rows])
+
+    def _drop_head(self, host: Host, queue: UrlQueue, reason: Reason) -> None:
+        key, entry = queue.pop()
+        self._batch.delete(Table.QUEUE, key)
+        self._seen.set(entry.fingerprint, reason)
+        self.counts.queued -= 1
+        self.counts.rejected[reason] += 1
+        self._touched[host.key] = host
+
+    def _lease_page(self, host: Host, queue: UrlQueue, now: float) -> Lease:
+        key, entry = queue.pop()
+        queue.leased += 1
+        self.counts.queued -= 1
+        self.counts.leased += 1
+        if entry.first_try:
+            host.used += 1
+            self.counts.fetches += 1
+        lease = self._lease(host, Kind.PAGE, entry.url, now)
+        lease.entry, lease.queue, lease.key = entry, queue, key
+        return lease
+
+    def _lease_errand(self, host: Host, now: float) -> Lease:
+        errand = host.errands.popleft()
+        if not host.errands:
+            del self._errand_hosts[host.key]
+        lease = self._lease(host, errand.kind, errand.url, now)
+        lease.origin = errand.origin
+        if errand.granted is not None:
+            errand.granted(lease)
+        return lease
+
+    def _lease(self, host: Host, kind: Kind, url: str, now: float) -> Lease:
+        self._turns += 1
+        lease = Lease(number=self._turns, kind=kind, url=url, host=host, at=now)
+        host.busy = True
+        self._agenda.remove(host)
+        if host.ended_at:
+            host.min_gap = min(host.min_gap, now - host.ended_at)
+        self.leases[lease.number] = lease
+        return lease
+
+    # --- errands ---------------------------------------------------------------------
+
+    def ticket(self, url: str, granted: Callable[[Lease], None], now: float) -> None:
+        """Ask for a turn at the URL's host ahead of its queued URLs; ``granted`` is told."""
+        self._send_errand(Errand(Kind.TICKET, url, granted=granted), now)
+
+    def fetch_rules(self, origin: Origin, url: str, now: float) -> None:
+        """Fetch ``url`` for the rules of ``origin``: its robots.txt, or a redirect's target."""
+        self._send_errand(Errand(Kind.ROBOTS, url, origin), now)
+
+    def open_origin(self, origin: Origin, now: float) -> None:
+        """Let the URLs of an origin ask the gate again: its errand has come back."""
+        host = self._host(host_key(origin))
+        queue = self._queue(origin, host)
+        queue.held = False
+        queue.not_before = 0.0
+        self._agenda.place(host, now)
+
+    def _send_errand(self, errand: Errand, now: float) -> None:
+        host = self._host(host_key(errand.url))
+        host.errands.append(errand)
+        self._errand_hosts[host.key] = host
+        self._agenda.place(host, now)
+
+    # --- end of a turn ---------------------------------------------------------------
+
+    def transfer_ended(self, lease: Lease, now: float) -> None:
+        """Start the host's delay: the last byte of the answer, or the failure, is in.
+
+        Idempotent. A turn that never reached the network ends the same way: its host rests
+        all the same, which errs on the polite side.
+        """
+        if not lease.transferring:
+            return
+        lease.transferring = False
+        host = lease.host
+        host.busy = False
+        host.ended_at = now
+        host.next_at = now + self.host_delay(host)
+        self._touched[host.key] = host
+        if lease.kind is not Kind.PAGE:
+            self.leases.pop(lease.number, None)
+        self._agenda.place(host, now)
+
+    def done(
+        self, lease: Lease, outcome: Outcome, now: float, *, found: Sequence[Discovery] = ()
+    ) -> None:
+        """Record how a leased URL ended, and queue what it led to, as one change."""
+        entry = self._settle(lease, now)
+        self._seen.set(entry.fingerprint, outcome)
+        self.counts.done[outcome] += 1
+        for discovery in found:
+            self.add(discovery, now)
+
+    def retry(
+        self, lease: Lease, not_before: float, now: float, *, tries: int, throttles: int
+    ) -> None:
+        """Take a leased URL back; it is handed out again no earlier than ``not_before``.
+
+        Args:
+            lease: Of the URL.
+            not_before: Crawl time.
+            now: Crawl time.
+            tries: Broken tries of the URL so far, this one included.
+            throttles: Throttled tries of the URL so far, this one included.
+        """
+        entry = self._settle(lease, now)
+        entry.tries, entry.throttles = tries, throttles
+        if not_before <= now:
+            self._enqueue(entry, lease.host)
+            self._agenda.place(lease.host, now)
+            return
+        self.counts.waiting += 1
+        self._batch.put(Table.WAITING, entry.fingerprint, _MOMENT.pack(not_before) + entry.encode())
+        self._wait(entry, not_before)
+
+    def _settle(self, lease: Lease, now: float) -> Entry:
+        """Take the lease of a page off the books."""
+        self.transfer_ended(lease, now)
+        entry, queue = lease.entry, lease.queue
+        if entry is None or queue is None or self.leases.pop(lease.number, None) is None:
+            raise AssertionError(f"no lease of a page, or settled before: {lease.url}")
+        queue.leased -= 1
+        self.counts.leased -= 1
+        self._batch.delete(Table.QUEUE, lease.key)
+        self._touched[lease.host.key] = lease.host
+        return entry
+
+    def _wait(self, entry: Entry, until: float) -> None:
+        self._sequence += 1
+        heapq.heappush(self._waiting, (until, self._sequence, entry))
+
+    def _requeue_due(self, now: float) -> None:
+        while self._waiting and self._waiting[0][0] <= now:
+            _, _, entry = heapq.heappop(self._waiting)
+            self._batch.delete(Table.WAITING, entry.fingerprint)
+            self.counts.waiting -= 1
+            host = self._host(host_key(entry.url))
+            self._enqueue(entry, host)
+            self._agenda.place(host, now)
+
+    # --- host clocks -----------------------------------------------------------------
+
+    def host_delay(self, host: Host) -> float:
+        """Return the seconds that count for a host: ours, or the site's own if longer."""
+        return max(self.options.delay, host.asked_delay)
+
+    def block(self, host: Host, until: float, now: float) -> None:
+        """Send nothing to a host before ``until``; a block is never shortened."""
+        if until > host.blocked_until:
+            host.blocked_until = until
+            self._touched[host.key] = host
+            self._agenda.place(host, now)
+
+    def ask_delay(self, host: Host, seconds: float, now: float) -> None:
+        """Note the site's own crawl delay; it counts from the last transfer on."""
+        host.asked_delay = seconds
+        if host.ended_at:
+            host.next_at = max(host.next_at, host.ended_at + self.host_delay(host))
+        self._touched[host.key] = host
+        self._agenda.place(host, now)
+
+    def host_states(self, now: float) -> tuple[int, int]:
+        """Return how many hosts with queued URLs are ready, and how many rest. O(hosts)."""
+        with_work = [host for host in self.hosts.values() if not host.busy and host.open_queues()]
+        ready = sum(1 for host in with_work if host.ready_at() <= now)
+        return ready, len(with_work) - ready
+
+    # --- commit ----------------------------------------------------------------------
+
+    def take_batch(self) -> Batch:
+        """Return all changes since the last call; they are to be written as one."""
+        batch, self._batch = self._batch, Batch()
+        snapshot.describe(batch, self.counts, self._sequence, self._touched.values())
+        self._touched = {}
+        self._unread = {}
+        return batch
+
+    def _restore(self, now: float) -> None:
+        """Continue where the engine's last commit left off; leased URLs are queued again."""
+        counts = snapshot.read_counts(self._engine)
+        if counts is None:
+            return
+        self.counts, self._sequence = counts
+        for host in snapshot.read_hosts(self._engine):
+            self.hosts[host.key] = host
+            host.next_at = max(host.next_at, now + self.host_delay(host))
+            self.counts.queued += sum(map(len, host.queues.values()))
+            self._agenda.place(host, now)
+        for _, row in self._engine.scan(Table.WAITING):
+            self._wait(Entry.decode(row[_MOMENT.size :]), _MOMENT.unpack_from(row)[0])
+            self.counts.waiting += 1

@@ -1,0 +1,151 @@
+"""Hosts, their queues, and what is out at them."""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawler.frontier.entry import Entry
+    from crawler.model import HostKey, Origin
+
+NEVER = float("inf")
+
+
+class UrlQueue:
+    """The queued URLs of one origin, best first; a short buffer in memory, the rest stored.
+
+    Invariant: a row with a key up to ``cursor`` is in the buffer, leased or gone; the
+    ``stored`` rows beyond it are only in the engine (or in the batch not yet written). The
+    cursor is also what keeps a look-up from walking over the rows deleted before it.
+    """
+
+    __slots__ = ("buffer", "cursor", "held", "leased", "not_before", "origin", "prefix", "stored")
+
+    def __init__(self, origin: Origin, prefix: bytes) -> None:
+        self.origin = origin
+        self.prefix = prefix
+        self.buffer: list[tuple[bytes, Entry]] = []
+        self.cursor = prefix
+        self.stored = 0
+        self.leased = 0  # rows handed out whose outcome is not recorded yet
+        self.held = False  # waits for an errand (its robots.txt)
+        self.not_before = 0.0
+
+    def __len__(self) -> int:
+        return len(self.buffer) + self.stored
+
+    def push(self, key: bytes, entry: Entry, limit: int) -> bool:
+        """Take a row; return True when it is buffered, False when it stays stored."""
+        if self.stored and key > self.cursor:
+            self.stored += 1
+            return False
+        heapq.heappush(self.buffer, (key, entry))
+        self.cursor = max(self.cursor, key)
+        if len(self.buffer) > 2 * limit:
+            self._spill(limit)
+        return True
+
+    def _spill(self, limit: int) -> None:
+        """Forget all but the ``limit`` best rows; they are stored already."""
+        self.buffer.sort()
+        self.stored += len(self.buffer) - limit
+        del self.buffer[limit:]
+        self.cursor = self.buffer[-1][0]
+
+    def refill(self, rows: list[tuple[bytes, Entry]]) -> None:
+        """Move rows, in key order and beyond the cursor, from the store to the buffer."""
+        self.buffer = rows
+        self.stored -= len(rows)
+        self.cursor = rows[-1][0]
+
+    def rank(self) -> bytes:
+        """Return what orders the queues of a host: priority and age of the best URL."""
+        return self.buffer[0][0][len(self.prefix) :] if self.buffer else b""
+
+    def pop(self) -> tuple[bytes, Entry]:
+        """Take the best row of a buffer that is not empty."""
+        return heapq.heappop(self.buffer)
+
+
+class Kind(Enum):
+    """What a turn at a host is used for."""
+
+    PAGE = "page"
+    ROBOTS = "robots"  # an errand for some origin
+    TICKET = "ticket"  # a download that another component makes by itself
+
+
+@dataclass(slots=True)
+class Errand:
+    """Something that takes a host's turn before its URLs, and is no discovered URL."""
+
+    kind: Kind
+    url: str
+    origin: Origin | None = None  # ROBOTS: whose rules these will be
+    granted: Callable[[Lease], None] | None = None  # TICKET: told that the turn has come
+
+
+@dataclass(slots=True)
+class Host:
+    """One pacing unit: its clock, its budget and its queues."""
+
+    key: HostKey
+    next_at: float = 0.0  # end of the last transfer + delay
+    blocked_until: float = 0.0  # Retry-After, back-off
+    asked_delay: float = 0.0  # the site's own wish; the longer of it and ours counts
+    used: int = 0  # distinct page URLs handed out
+    throttles: int = 0  # 429/503 in a row
+    failures: int = 0  # network failures in a row
+    ended_at: float = 0.0  # end of the last transfer; 0 = none yet
+    min_gap: float = NEVER  # smallest time from an end to the next hand-out
+    busy: bool = False
+    exhausted: bool = False  # the budget is used up
+    queues: dict[Origin, UrlQueue] = field(default_factory=dict)
+    errands: deque[Errand] = field(default_factory=deque)
+    stamp: int = 0  # of its live agenda entry; entries with another one are stale
+    entry: tuple[float, int | None] | None = None  # (time, priority if ready) of that entry
+
+    @property
+    def clock(self) -> float:
+        """Earliest time of the next request, whatever is queued."""
+        return max(self.next_at, self.blocked_until)
+
+    def open_queues(self) -> list[UrlQueue]:
+        """Queues with URLs that do not wait for an errand."""
+        return [queue for queue in self.queues.values() if not queue.held and len(queue)]
+
+    def ready_at(self) -> float:
+        """Return when the host can act next; infinity when it has nothing to do."""
+        if self.errands:
+            return self.clock
+        opens = min((queue.not_before for queue in self.open_queues()), default=NEVER)
+        return max(self.clock, opens)
+
+    def head_priority(self) -> int:
+        """Return the priority of the best buffered URL; 0 for errands, and when unknown."""
+        if self.errands:
+            return 0
+        heads = [queue.buffer[0][1].priority for queue in self.open_queues() if queue.buffer]
+        return min(heads, default=0)
+
+
+@dataclass(slots=True, eq=False)
+class Lease:
+    """A turn that was handed out: for a URL until its outcome, for others until their end."""
+
+    number: int
+    kind: Kind
+    url: str
+    host: Host
+    at: float  # hand-out
+    entry: Entry | None = None  # PAGE
+    queue: UrlQueue | None = None  # PAGE
+    key: bytes = b""  # PAGE: its row in the queue table
+    origin: Origin | None = None  # ROBOTS
+    transferring: bool = True  # the host is held; False after the end of the transfer

@@ -1,0 +1,67 @@
+"""The contract of a storage engine; every engine passes these same tests."""
+
+from collections.abc import Callable
+
+import pytest
+
+from crawler.frontier import Batch, Engine, MemoryEngine
+from crawler.frontier.engine import Table
+
+ENGINES: dict[str, Callable[[], Engine]] = {"memory": MemoryEngine}
+
+
+@pytest.fixture(params=sorted(ENGINES))
+def engine(request: pytest.FixtureRequest) -> Engine:
+    return ENGINES[request.param]()
+
+
+def _write(engine: Engine, table: Table, rows: dict[bytes, bytes | None]) -> None:
+    batch = Batch()
+    for key, value in rows.items():
+        if value is None:
+            batch.delete(table, key)
+        else:
+            batch.put(table, key, value)
+    engine.write(batch)
+
+
+@pytest.mark.parametrize("table", Table)
+def test_get_many_answers_in_the_order_asked(engine: Engine, table: Table) -> None:
+    """A value stands where its key was asked for, None where there is no row."""
+    _write(engine, table, {b"a": b"1", b"b": b"2"})
+    assert engine.get_many(table, [b"b", b"x", b"a", b"b"]) == [b"2", None, b"1", b"2"]
+    assert engine.get_many(table, []) == []
+
+
+@pytest.mark.parametrize("table", Table)
+def test_scan_is_in_key_order_and_keeps_to_its_bounds(engine: Engine, table: Table) -> None:
+    """Rows come in byte order, inside the prefix, beyond the bound, up to the limit."""
+    _write(engine, table, {key: key for key in (b"b2", b"a", b"b10", b"b1", b"c", b"b")})
+    keys = [key for key, _ in engine.scan(table, prefix=b"b")]
+    assert keys == [b"b", b"b1", b"b10", b"b2"]
+    assert [k for k, _ in engine.scan(table, prefix=b"b", after=b"b1")] == [b"b10", b"b2"]
+    assert [k for k, _ in engine.scan(table, prefix=b"b", after=b"b1", limit=1)] == [b"b10"]
+    assert [k for k, _ in engine.scan(table)] == [b"a", b"b", b"b1", b"b10", b"b2", b"c"]
+    assert engine.scan(table, prefix=b"z") == []
+
+
+def test_a_batch_deletes_what_it_says_and_nothing_else(engine: Engine) -> None:
+    """Deletes of known and unknown keys work, and the last write of a key in a batch wins."""
+    _write(engine, Table.QUEUE, {b"a": b"1", b"b": b"2"})
+    batch = Batch()
+    batch.delete(Table.QUEUE, b"a")
+    batch.delete(Table.QUEUE, b"never there")
+    batch.delete(Table.QUEUE, b"b")
+    batch.put(Table.QUEUE, b"b", b"3")
+    assert len(batch) == 3
+    engine.write(batch)
+    assert engine.scan(Table.QUEUE) == [(b"b", b"3")]
+
+
+def test_tables_do_not_see_each_other(engine: Engine) -> None:
+    """One key may stand in every table with a value of its own."""
+    for table in Table:
+        _write(engine, table, {b"k": table.value.encode()})
+    assert [engine.get_many(table, [b"k"])[0] for table in Table] == [
+        table.value.encode() for table in Table
+    ]
