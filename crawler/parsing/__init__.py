@@ -1,0 +1,43 @@
+"""Parsing: from the bytes of a page to the values the other stages use.
+
+::
+
+    bytes ──charset──▶ text ──bounds──▶ safe text ──html──▶ ParsedPage
+                                          │  elements: title, headings, metas, links (Lexbor)
+                                          └  text: main text, language (resiliparse)
+    X-Robots-Tag, meta robots ──directives──▶ Directives
+
+The idea: read a page as a browser would (encoding, tree, base URL), but let no page cost more
+than its size allows, and let nothing that a page contains raise. Two parsers read the text once
+each: Lexbor for the tree, resiliparse for main text, and neither walks in Python over more than
+the few elements that matter.
+
+Invariants:
+    * :func:`parse_html` always returns; what went wrong is in ``error``.
+    * Every list and string of a :class:`ParsedPage` is bounded by :class:`ParsingOptions`.
+    * Links are absolute, normalised, distinct and in document order.
+    * Directives only ever get stricter by adding sources.
+"""
+
+from crawler.parsing.charset import decode, find_encoding
+from crawler.parsing.directives import NO_DIRECTIVES, Directives, parse_directives
+from crawler.parsing.elements import parse_refresh
+from crawler.parsing.html import parse_html
+from crawler.parsing.media import is_html, split_content_type
+from crawler.parsing.page import DEFAULT_OPTIONS, ParsedPage, ParsingOptions, Resolver
+
+__all__ = [
+    "DEFAULT_OPTIONS",
+    "NO_DIRECTIVES",
+    "Directives",
+    "ParsedPage",
+    "ParsingOptions",
+    "Resolver",
+    "decode",
+    "find_encoding",
+    "is_html",
+    "parse_directives",
+    "parse_html",
+    "parse_refresh",
+    "split_content_type",
+]
