@@ -1,0 +1,31 @@
+"""A polite, durable web crawler as an ordinary Scrapy project. This is its map.
+
+The way of one URL::
+
+    arguments, seeds ──▶ frontier ──▶ scheduler ──▶ middlewares ──▶ network ──▶ the web
+                          ▲    (which, when)   (may it go, what a bad answer means)   │
+                          │                                                           ▼
+            scheduler ◀── commit ◀── pipelines ◀────────── spiders.web ◀─────── an answer
+        (outcome, links)  (group)   (verdict, line)         (parsing)
+
+Stages hold the decisions and know neither Scrapy nor a clock nor a socket:
+
+* ``urls``        what is one URL: resolution, normal form, host keys, scope, fingerprints
+* ``seeds``       where a crawl begins
+* ``frontier``    which URL goes next, and when; leases, budgets, host clocks; its engines
+* ``politeness``  robots.txt, Retry-After, back-off: answers become numbers and verdicts
+* ``parsing``     bytes become a page: charset, links, text, directives
+* ``dedupe``      which pages say the same
+* ``store``       what is kept on disk
+
+The shell moves values between Scrapy and the stages:
+
+* ``config`` (the table of settings), ``arguments`` (of the spider), ``settings`` (Scrapy's)
+* ``job``         puts everything of one crawl together; ``commit`` makes results durable
+* ``scheduler``, ``requests``, ``visits``   the frontier in Scrapy's terms
+* ``seams``       the only file that touches Scrapy's internals
+* ``network``     resolver with address guard, HTTP handler
+* ``middlewares``, ``spiders``, ``pipelines``, ``extensions``, ``commands``   as in any project
+
+On the ground lie ``model`` (the values that travel), ``clock`` and ``errors``.
+"""

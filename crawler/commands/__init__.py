@@ -1,0 +1,1 @@
+"""Commands of this project beside Scrapy's own."""

@@ -1,0 +1,451 @@
+"""The one table of settings, and the only code that turns settings into option values.
+
+A stage never sees a settings object: it gets a frozen options value made here. Unknown
+names under our prefixes, values of the wrong type and values out of range stop the crawl at
+its start with the name, the value and what was expected. ``docs/settings.md`` is
+generated from the table (``scripts/check`` fails when they differ).
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from crawler.dedupe import DedupeOptions
+from crawler.errors import ConfigError
+from crawler.frontier import FrontierOptions
+from crawler.parsing import ParsingOptions
+from crawler.politeness import BackoffOptions, RobotsOptions, product_token
+from crawler.urls import TRACKING_PARAMETERS, Network, UrlFilter, UrlOptions, parse_networks
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+Value = bool | int | float | str | list[str] | dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One row of the table."""
+
+    name: str
+    default: Value
+    meaning: str
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The type in words, as the documentation names it."""
+        return _KINDS[type(self.default)]
+
+    def read(self, raw: object) -> Any:
+        """Return the value in its type.
+
+        Raises:
+            ConfigError: It cannot be read, or is out of range.
+        """
+        try:
+            value = _READERS[type(self.default)](raw)
+        except (ValueError, TypeError):
+            raise ConfigError(f"{self.name}={raw!r}: expected {self.expected()}") from None
+        if not self._in_range(value):
+            raise ConfigError(f"{self.name}={raw!r}: expected {self.expected()}")
+        return value
+
+    def expected(self) -> str:
+        """Say in words what a value must be."""
+        if self.choices:
+            return "one of " + ", ".join(self.choices)
+        limits = [f"at least {self.low:g}"] if self.low is not None else []
+        limits += [f"at most {self.high:g}"] if self.high is not None else []
+        unit = f" ({self.unit})" if self.unit else ""
+        return " ".join([self.kind + unit, *([", ".join(limits)] if limits else [])])
+
+    def _in_range(self, value: Any) -> bool:
+        if self.choices:
+            return value in self.choices
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            low = self.low is None or value >= self.low
+            return low and (self.high is None or value <= self.high) and value == value  # noqa: PLR0124
+        return True
+
+
+def _read_bool(raw: object) -> bool:
+    words = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+    if isinstance(raw, bool):
+        return raw
+    try:
+        return words[str(raw).strip().lower()]
+    except KeyError:
+        raise ValueError from None
+
+
+def _read_int(raw: object) -> int:
+    if isinstance(raw, bool | float):
+        raise TypeError
+    return int(str(raw))
+
+
+def _read_float(raw: object) -> float:
+    if isinstance(raw, bool):
+        raise TypeError
+    return float(str(raw))
+
+
+def _read_str(raw: object) -> str:
+    if not isinstance(raw, str):
+        raise TypeError
+    return raw
+
+
+def _read_list(raw: object) -> list[str]:
+    if isinstance(raw, str):
+        return [part.strip() for part in raw.split(",") if part.strip()]
+    if isinstance(raw, Iterable):
+        return [_read_str(part) for part in raw]
+    raise TypeError
+
+
+def _read_dict(raw: object) -> dict[str, str]:
+    if isinstance(raw, str):
+        raw = json.loads(raw) if raw.strip() else {}
+    if not isinstance(raw, dict):
+        raise TypeError
+    return {_read_str(key): _read_str(value) for key, value in raw.items()}
+
+
+_READERS: dict[type, Callable[[object], Any]] = {
+    bool: _read_bool,
+    int: _read_int,
+    float: _read_float,
+    str: _read_str,
+    list: _read_list,
+    dict: _read_dict,
+}
+_KINDS: dict[type, str] = {
+    bool: "true or false",
+    int: "whole number",
+    float: "number",
+    str: "text",
+    list: "list (comma-separated on the command line)",
+    dict: "mapping (JSON on the command line)",
+}
+
+PREFIXES = (
+    "FRONTIER_",
+    "POLITENESS_",
+    "ROBOTS_",
+    "BACKOFF_",
+    "URLS_",
+    "PARSING_",
+    "DEDUPE_",
+    "SAFETY_",
+)
+
+_DAY = 86_400
+
+TABLE: tuple[Setting, ...] = (
+    # --- frontier: how far, how much ---
+    Setting("FRONTIER_HOST_BUDGET", 10_000, "Pages fetched per host; 0 = no limit.", "pages", 0),
+    Setting("FRONTIER_MAX_DEPTH", 0, "Links followed from a seed; 0 = no limit.", "links", 0),
+    Setting(
+        "FRONTIER_MAX_PAGES", 0, "Stored pages of the crawl, never exceeded; 0 = no limit.",
+        "pages", 0,
+    ),
+    Setting(
+        "FRONTIER_MAX_FETCHES", 0, "Fetched URLs of the crawl, never exceeded; 0 = no limit.",
+        "URLs", 0,
+    ),
+    Setting(
+        "FRONTIER_MAX_REDIRECTS", 5, "Hops of one redirect chain; a longer one is rejected.",
+        "hops", 0, 20,
+    ),
+    Setting(
+        "FRONTIER_MAX_COPIES", 2,
+        "Duplicates in a row whose links are still followed, so that a site reached through a "
+        "copy is found and a trap of copies ends.", "pages", 0, 200,
+    ),
+    Setting(
+        "FRONTIER_MAX_URL_LENGTH", 2048, "A longer URL is rejected; 0 = no limit.",
+        "characters", 0,
+    ),
+    Setting(
+        "FRONTIER_MAX_PATH_SEGMENTS", 32, "A URL with more is rejected; 0 = no limit.",
+        "segments", 0,
+    ),
+    Setting(
+        "FRONTIER_MAX_QUERY_PARAMETERS", 24, "A URL with more is rejected; 0 = no limit.",
+        "parameters", 0,
+    ),
+    Setting(
+        "FRONTIER_AGING", 10.0,
+        "Waiting that outweighs one link of depth, so that no host starves.", "s", 0.001,
+    ),
+    Setting(
+        "FRONTIER_BUFFER", 64, "URLs of one queue held in memory; the rest is in the store.",
+        "URLs", 1, 100_000,
+    ),
+    Setting(
+        "FRONTIER_MAX_WAIT", 120.0,
+        "Longest idle wait for a host that rests; after it the crawl ends as `waiting` with "
+        "its queue kept.", "s", 0,
+    ),
+    Setting(
+        "FRONTIER_COMMIT_INTERVAL", 1.0, "Results become durable at least this often.",
+        "s", 0.01, 3600,
+    ),
+    Setting(
+        "FRONTIER_COMMIT_PAGES", 200, "Results become durable after so many pages.",
+        "pages", 1, 100_000,
+    ),
+    # --- politeness: how fast ---
+    Setting(
+        "POLITENESS_DELAY", 1.0,
+        "From the end of a transfer to the next request to the same host.", "s", 0, _DAY,
+    ),
+    Setting(
+        "POLITENESS_CRAWL_DELAY_CAP", 60.0,
+        "A longer Crawl-delay of a site counts as this.", "s", 0, _DAY,
+    ),
+    Setting("ROBOTS_ENABLED", True, "Obey robots.txt. Switch off on your own servers only."),
+    Setting(
+        "ROBOTS_MAX_AGE", float(_DAY), "A copy of robots.txt is fetched anew after this.",
+        "s", 1, _DAY,
+    ),
+    Setting(
+        "ROBOTS_RETRY", 5.0,
+        "First wait before an unreachable robots.txt is asked for again; it doubles.",
+        "s", 0.1, 3600,
+    ),
+    Setting(
+        "ROBOTS_LONG_OUTAGE", 30.0 * _DAY,
+        "robots.txt unreachable for so long: see ROBOTS_LONG_OUTAGE_POLICY.", "s", 0,
+    ),
+    Setting(
+        "ROBOTS_LONG_OUTAGE_POLICY", "disallow",
+        "What then holds for a host without a known robots.txt (RFC 9309 §2.3.1.4).",
+        choices=("allow", "disallow"),
+    ),
+    Setting(
+        "BACKOFF_BASE", 1.0,
+        "First rest of a host after 429 or 503 without Retry-After, and at least twice its "
+        "delay; it doubles.", "s", 0.01, _DAY,
+    ),
+    Setting(
+        "BACKOFF_CAP", 3600.0, "Longest rest of our own making.", "s", 0.01, _DAY,
+    ),
+    Setting(
+        "BACKOFF_RETRY_AFTER_CAP", float(_DAY), "A longer Retry-After counts as this.",
+        "s", 1, 7 * _DAY,
+    ),
+    Setting(
+        "BACKOFF_RETRIES", 2, "Further tries after a server or network failure.", "tries", 0, 100,
+    ),
+    Setting(
+        "BACKOFF_THROTTLES", 12, "Tries of a URL that end in 429 or 503 before it is given up.",
+        "tries", 0, 1000,
+    ),
+    Setting(
+        "BACKOFF_RETRY_BASE", 2.0, "First wait before a failed URL is tried again; it doubles.",
+        "s", 0.01, _DAY,
+    ),
+    # --- urls: what is one URL ---
+    Setting("URLS_DROP_TRACKING", True, "Leave out parameters that only track visitors."),
+    Setting(
+        "URLS_TRACKING_PARAMETERS", list(TRACKING_PARAMETERS),
+        "Their names; a trailing * matches any ending.",
+    ),
+    Setting("URLS_DROP_SESSION_IDS", True, "Leave out session ids in paths and queries."),
+    Setting("URLS_SORT_PARAMETERS", True, "URLs that differ in parameter order only are one."),
+    Setting("URLS_COLLAPSE_SLASHES", False, "`//` in a path is compared as `/`."),
+    Setting("URLS_DROP_INDEX", False, "`/index.html` and its like are compared as `/`."),
+    Setting("URLS_STRIP_TRAILING_SLASH", False, "`/a/` is compared as `/a`."),
+    # --- parsing ---
+    Setting(
+        "PARSING_MAX_BYTES", 5 * 2**20, "Of a page; what follows is not parsed.", "bytes", 1024,
+    ),
+    Setting("PARSING_MAX_LINKS", 10_000, "Of a page; further ones are ignored.", "links", 0),
+    Setting(
+        "PARSING_MAX_TEXT", 1_000_000, "Of a page's text; what follows is cut.", "characters", 0,
+    ),
+    Setting("PARSING_FOLLOW_FRAMES", True, "Links of frame and iframe are followed, too."),
+    # --- dedupe ---
+    Setting("DEDUPE_EXACT_ENABLED", True, "Drop pages with the text of another page."),
+    Setting("DEDUPE_NEAR_ENABLED", True, "Drop pages with nearly the text of another page."),
+    Setting(
+        "DEDUPE_ALGORITHM", "fast",
+        "Fingerprints: `fast`, or `reference` (the simhash package) and `numpy`, which agree.",
+        choices=("fast", "numpy", "reference"),
+    ),
+    Setting("DEDUPE_CROSS_SITE", True, "Look for near duplicates on other sites, too."),
+    # --- safety ---
+    Setting(
+        "SAFETY_ALLOWED_NETWORKS", [],
+        "Networks (CIDR) that may be reached although they are private or local; the hosts of "
+        "the seeds always may.",
+    ),
+    Setting(
+        "SAFETY_HOSTS", {}, "Fixed addresses of host names, asked before DNS: {name: address}.",
+    ),
+)  # fmt: skip
+
+_BY_NAME = {setting.name: setting for setting in TABLE}
+
+
+def read_one(name: str, raw: object) -> Any:
+    """Return the value of one setting.
+
+    Raises:
+        ConfigError: The value is unusable.
+    """
+    return _BY_NAME[name].read(raw)
+
+
+def _check_names(settings: BaseSettings) -> None:
+    for name in map(str, settings):
+        if name.startswith(PREFIXES) and name not in _BY_NAME:
+            near = difflib.get_close_matches(name, _BY_NAME, n=1)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise ConfigError(
+                f"unknown setting {name}={settings[name]!r}{hint} (all are in docs/settings.md)"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All options of a crawl, each in the type of the stage that obeys it."""
+
+    frontier: FrontierOptions
+    robots: RobotsOptions
+    backoff: BackoffOptions
+    urls: UrlOptions
+    parsing: ParsingOptions
+    dedupe: DedupeOptions
+    networks: tuple[Network, ...]
+    hosts: dict[str, str]
+    max_copies: int
+    max_wait: float
+    commit_interval: float
+    commit_pages: int
+    _limits: tuple[int, int, int]
+
+    @classmethod
+    def read(cls, settings: BaseSettings) -> Config:
+        """Read and check every setting of ours.
+
+        Raises:
+            ConfigError: Naming the setting, its value and what was expected.
+        """
+        _check_names(settings)
+        v = {s.name: s.read(settings.get(s.name, s.default)) for s in TABLE}
+        return cls(
+            frontier=_frontier(v),
+            robots=_robots(v, str(settings.get("USER_AGENT") or "")),
+            backoff=_backoff(v),
+            urls=_urls(v),
+            parsing=ParsingOptions(
+                max_bytes=v["PARSING_MAX_BYTES"],
+                max_links=v["PARSING_MAX_LINKS"],
+                max_text=v["PARSING_MAX_TEXT"],
+                follow_frames=v["PARSING_FOLLOW_FRAMES"],
+            ),
+            dedupe=DedupeOptions(
+                exact=v["DEDUPE_EXACT_ENABLED"],
+                near=v["DEDUPE_NEAR_ENABLED"],
+                algorithm=v["DEDUPE_ALGORITHM"],
+                cross_site=v["DEDUPE_CROSS_SITE"],
+            ),
+            networks=_networks(v["SAFETY_ALLOWED_NETWORKS"]),
+            hosts={name.lower(): address for name, address in v["SAFETY_HOSTS"].items()},
+            max_copies=v["FRONTIER_MAX_COPIES"],
+            max_wait=v["FRONTIER_MAX_WAIT"],
+            commit_interval=v["FRONTIER_COMMIT_INTERVAL"],
+            commit_pages=v["FRONTIER_COMMIT_PAGES"],
+            _limits=(
+                v["FRONTIER_MAX_URL_LENGTH"],
+                v["FRONTIER_MAX_PATH_SEGMENTS"],
+                v["FRONTIER_MAX_QUERY_PARAMETERS"],
+            ),
+        )
+
+    def url_filter(self, allow: Sequence[str], deny: Sequence[str]) -> UrlFilter:
+        """Return the filter of a crawl: its patterns and the limits of a URL.
+
+        Raises:
+            ConfigError: A pattern is no regular expression.
+        """
+        length, segments, parameters = self._limits
+        return UrlFilter(
+            allow, deny, max_length=length, max_segments=segments, max_parameters=parameters
+        )
+
+
+Values = dict[str, Any]
+
+
+def _frontier(v: Values) -> FrontierOptions:
+    return FrontierOptions(
+        delay=v["POLITENESS_DELAY"],
+        host_budget=v["FRONTIER_HOST_BUDGET"],
+        max_depth=v["FRONTIER_MAX_DEPTH"],
+        max_redirects=v["FRONTIER_MAX_REDIRECTS"],
+        max_pages=v["FRONTIER_MAX_PAGES"],
+        max_fetches=v["FRONTIER_MAX_FETCHES"],
+        aging=v["FRONTIER_AGING"],
+        buffer=v["FRONTIER_BUFFER"],
+    )
+
+
+def _robots(v: Values, user_agent: str) -> RobotsOptions:
+    token = product_token(user_agent)
+    if not token:
+        raise ConfigError(
+            f"USER_AGENT={user_agent!r}: expected a name that robots.txt can address, such as "
+            "'examplebot/1.0 (+https://example.com/bot)'"
+        )
+    return RobotsOptions(
+        token=token,
+        enabled=v["ROBOTS_ENABLED"],
+        max_age=v["ROBOTS_MAX_AGE"],
+        unreachable_retry=v["ROBOTS_RETRY"],
+        long_outage=v["ROBOTS_LONG_OUTAGE"],
+        long_outage_policy=v["ROBOTS_LONG_OUTAGE_POLICY"],
+        retry_after_cap=v["BACKOFF_RETRY_AFTER_CAP"],
+        crawl_delay_cap=v["POLITENESS_CRAWL_DELAY_CAP"],
+    )
+
+
+def _backoff(v: Values) -> BackoffOptions:
+    return BackoffOptions(
+        base=v["BACKOFF_BASE"],
+        retry_base=v["BACKOFF_RETRY_BASE"],
+        cap=v["BACKOFF_CAP"],
+        retry_after_cap=v["BACKOFF_RETRY_AFTER_CAP"],
+        max_retries=v["BACKOFF_RETRIES"],
+        max_throttles=v["BACKOFF_THROTTLES"],
+    )
+
+
+def _urls(v: Values) -> UrlOptions:
+    return UrlOptions(
+        drop_tracking=v["URLS_DROP_TRACKING"],
+        tracking_parameters=tuple(v["URLS_TRACKING_PARAMETERS"]),
+        drop_session_ids=v["URLS_DROP_SESSION_IDS"],
+        sort_parameters=v["URLS_SORT_PARAMETERS"],
+        collapse_slashes=v["URLS_COLLAPSE_SLASHES"],
+        drop_index=v["URLS_DROP_INDEX"],
+        strip_trailing_slash=v["URLS_STRIP_TRAILING_SLASH"],
+    )
+
+
+def _networks(entries: list[str]) -> tuple[Network, ...]:
+    try:
+        return parse_networks(entries)
+    except ConfigError as error:
+        raise ConfigError(f"SAFETY_ALLOWED_NETWORKS: {error}") from error

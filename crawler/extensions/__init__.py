@@ -1,0 +1,1 @@
+"""What the operator sees of a crawl: progress, summary, a quiet log."""

@@ -1,0 +1,96 @@
+"""The words of the progress line and of the summary; no Scrapy here."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from crawler.clock import iso_utc
+from crawler.model import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from crawler.job import Job
+
+_FAILURES = [outcome for outcome in Outcome if outcome.value.startswith("failed")]
+_ENDS = {
+    "finished": "nothing left to fetch",
+    "max_pages": "max_pages reached",
+    "max_fetches": "max_fetches reached",
+    "shutdown": "stopped by a signal",
+    "waiting": "every remaining host rests for longer than FRONTIER_MAX_WAIT",
+}
+
+
+def progress_line(job: Job, *, now: float, rate: float, elapsed: float) -> str:
+    """Return one line: pages, pages/s, queued, hosts ready and waiting, errors."""
+    counts = job.frontier.counts
+    ready, resting = job.frontier.host_states(now)
+    errors = sum(counts.done[outcome] for outcome in _FAILURES)
+    return (
+        f"{_clock(elapsed)}  {counts.stored:,} pages  {rate:.1f}/s  "
+        f"{counts.queued + counts.waiting:,} queued  "
+        f"hosts {ready:,} ready {resting:,} waiting  {counts.leased} in flight  {errors:,} errors"
+    )
+
+
+def summary(job: Job, *, reason: str, elapsed: float) -> str:
+    """Return the report of a finished crawl, ready to print."""
+    counts = job.frontier.counts
+    duplicates = counts.done[Outcome.DUPLICATE_EXACT] + counts.done[Outcome.DUPLICATE_NEAR]
+    rows = [
+        ("crawl", f"{_ENDS.get(reason, reason)} after {_clock(elapsed)}"),
+        ("pages", f"{counts.stored:,} stored, {duplicates:,} duplicates dropped"),
+        ("outcomes", _counted((o.value, n) for o, n in counts.done.most_common())),
+        ("rejected", _counted((r.value, n) for r, n in counts.rejected.most_common())),
+        ("robots.txt", _counted(job.robots_answers.most_common())),
+        ("left", _left(job)),
+        ("hosts", _hosts(job)),
+        ("files", _files(job)),
+        ("next", _next(job, reason)),
+    ]
+    return "\n".join(f"{name:>10}  {text}" for name, text in rows if text)
+
+
+def _counted(pairs: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in pairs if count)
+
+
+def _left(job: Job) -> str:
+    counts = job.frontier.counts
+    if not counts.unfinished:
+        return ""
+    at = job.frontier.wake_at(job.now())
+    due = f", the next one is due at {iso_utc(at)}" if at is not None else ""
+    return f"{counts.unfinished:,} URLs still queued{due}"
+
+
+def _hosts(job: Job) -> str:
+    hosts = job.frontier.hosts
+    visited = sum(1 for host in hosts.values() if host.ended_at)
+    smallest = job.smallest_gap()
+    if smallest is None:
+        return f"{visited:,} visited"
+    host, gap = smallest
+    delay = job.frontier.host_delay(host)
+    return (
+        f"{visited:,} visited; smallest pause between two requests to one host: "
+        f"{gap:.3f} s at {host.key} (delay {delay:g} s)"
+    )
+
+
+def _files(job: Job) -> str:
+    if job.pages is None:
+        return ""
+    return f"{job.pages.path} ({job.pages.length:,} bytes)"
+
+
+def _next(job: Job, reason: str) -> str:
+    if job.pages is None or not job.frontier.counts.stored:
+        return "" if reason == "finished" else "see the log above for what kept pages from coming"
+    return f"head -1 {job.pages.path} | python3 -m json.tool"
+
+
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=int(seconds)))

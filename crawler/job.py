@@ -1,0 +1,311 @@
+"""Everything that one crawl shares, put together once: the composition root.
+
+Scrapy builds its components one by one from the crawler; whichever comes first makes the job,
+the others find it. Nothing here decides anything that a stage could decide: it hands values from
+one stage to the next.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+from weakref import WeakKeyDictionary
+
+from scrapy.http import Response
+
+from crawler.clock import SystemClock
+from crawler.commit import GroupCommit, committed_lengths
+from crawler.config import Config
+from crawler.dedupe import Indexes, make_fingerprinter
+from crawler.errors import StoreError
+from crawler.frontier import NEVER, Frontier, Host, Lease, MemoryEngine
+from crawler.model import Discovery, Outcome, Page, Reason
+from crawler.politeness import Attempt, Backoff, Robots, RobotsAnswer, Trouble, parse_retry_after
+from crawler.store import JsonLines, page_record
+from crawler.urls import (
+    Canonicalizer,
+    Scope,
+    UrlFilter,
+    address_allowed,
+    host_key,
+    host_of,
+    is_ip_literal,
+    site_of,
+)
+from crawler.visits import Visit, Visits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from scrapy import Spider
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
+    from twisted.python.failure import Failure
+
+PAGES = "pages.jsonl"
+_MOST_REFUSED = 10_000
+
+
+class Job:
+    """One crawl: its options, clock, stages and outputs, and the hand-overs between them.
+
+    Args:
+        config: All options, read and checked.
+        spider: Its ``scope``, ``url_filter`` and ``seeds`` bound the crawl, where it has them.
+        directory: The job directory; None keeps nothing on disk (scrapy shell, tests).
+    """
+
+    _of: ClassVar[WeakKeyDictionary[Crawler, Job]] = WeakKeyDictionary()
+
+    def __init__(self, config: Config, spider: Spider, directory: Path | None) -> None:
+        self.config = config
+        self.directory = directory
+        self.now = SystemClock().now
+        self.commit_interval = config.commit_interval
+        self.max_wait = config.max_wait
+        self.canonicalizer = Canonicalizer(config.urls)
+        self.visits = Visits()
+        self._seeds: Sequence[str] = getattr(spider, "seed_urls", ())
+        self._seed_hosts = {host_of(url).strip("[]") for url in self._seeds}
+        self._refused_hosts: set[str] = set()
+        self.robots_answers: Counter[str] = Counter()  # by status, or the kind of failure
+        self._scope: Scope | None = getattr(spider, "scope", None)
+        self._filter: UrlFilter = config.url_filter(
+            getattr(spider, "allow", ()), getattr(spider, "deny", ())
+        )
+        rng = random.Random()
+        self.robots = Robots(config.robots, rng, self.canonicalizer.resolve)
+        self._backoff = Backoff(config.backoff, rng)
+        self.indexes = Indexes(config.dedupe)
+        self.fingerprinter = make_fingerprinter(config.dedupe.algorithm)
+        self._open()
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Job:
+        """Return the job of a crawler, made at the first call.
+
+        Raises:
+            ConfigError: A setting is unusable.
+            StoreError: The job directory is.
+        """
+        job = cls._of.get(crawler)
+        if job is None:
+            spider = crawler.spider
+            assert spider is not None  # Scrapy makes the spider before all components
+            default = getattr(spider, "default_directory", None)
+            directory = job_directory(crawler.settings, default=default)
+            job = cls._of[crawler] = cls(Config.read(crawler.settings), spider, directory)
+        return job
+
+    def _open(self) -> None:
+        now = self.now()
+        engine = MemoryEngine()
+        self.frontier = Frontier(
+            engine,
+            self.config.frontier,
+            admit=self.admit,
+            key=self.canonicalizer.key,
+            now=now,
+        )
+        self.commits = GroupCommit(
+            engine,
+            self.frontier,
+            interval=self.config.commit_interval,
+            pages=self.config.commit_pages,
+            now=now,
+        )
+        self.pages: JsonLines | None = None
+        if self.directory is not None:
+            prepare_directory(self.directory)
+            lengths = committed_lengths(engine)
+            self.pages = JsonLines(self.directory / PAGES, committed=lengths.get(PAGES, 0))
+            self.commits.add_output(self.pages)
+
+    def close(self) -> None:
+        """Commit everything and close the outputs."""
+        self.commits.close(self.now())
+
+    # --- discovery -------------------------------------------------------------------
+
+    def admit(self, url: str) -> Reason | None:
+        """Return why a URL is outside this crawl, None when it belongs to it."""
+        if self._scope is not None and not self._scope.contains(url):
+            return Reason.SCOPE
+        host = host_of(url)
+        if is_ip_literal(host) and not self.may_reach(host, host):
+            return Reason.ADDRESS
+        return self._filter.verdict(url)
+
+    def may_reach(self, host: str, address: str) -> bool:
+        """Whether ``address`` may be connected to for ``host``: public, allowed, or a seed's."""
+        if host.strip("[]") in self._seed_hosts:
+            return True
+        return address_allowed(address, self.config.networks)
+
+    def note_refused(self, host: str) -> None:
+        """Remember that a host resolves to no address that may be reached."""
+        if len(self._refused_hosts) < _MOST_REFUSED:
+            self._refused_hosts.add(host)
+
+    def was_refused(self, host: str) -> bool:
+        """Whether a host failed to resolve because of its addresses."""
+        return host.strip("[]") in self._refused_hosts
+
+    def priority(self, depth: int) -> int:
+        """Return the frontier's priority at a link depth: nearer to a seed goes first."""
+        return min(1 + depth, 250)
+
+    def add_seeds(self) -> None:
+        """Put the spider's seeds into the frontier; known ones are ignored."""
+        self.frontier.add(Discovery(self._seeds), self.now())
+
+    # --- what became of a visit ----------------------------------------------------------
+
+    def judge(
+        self,
+        visit: Visit,
+        *,
+        status: int | None = None,
+        trouble: Trouble | None = None,
+        retry_after: bytes | None = None,
+    ) -> None:
+        """Draw the consequences of an answer for its host, and note those for its URL."""
+        now, lease = self.now(), visit.lease
+        host, entry = lease.host, lease.entry
+        verdict = self._backoff.judge(
+            Attempt(
+                status=status,
+                trouble=trouble,
+                retry_after=self.retry_after(retry_after, now),
+                delay=self.frontier.host_delay(host),
+                tries=entry.tries if entry is not None else 0,
+                throttled=entry.throttles if entry is not None else 0,
+                host_throttles=host.throttles,
+                host_failures=host.failures,
+            ),
+            now,
+        )
+        host.throttles, host.failures = verdict.host_throttles, verdict.host_failures
+        if verdict.blocked_until is not None:
+            self.frontier.block(host, verdict.blocked_until, now)
+        visit.outcome, visit.retry_at = verdict.outcome, verdict.retry_at
+        visit.tries, visit.throttles = verdict.tries, verdict.throttled
+
+    def retry_after(self, value: bytes | None, now: float) -> float | None:
+        """Return the seconds a Retry-After header asks for, None without a usable one."""
+        return parse_retry_after(value, now, self.config.backoff.retry_after_cap)
+
+    def settle(self, visit: Visit, outcome: Outcome) -> None:
+        """Record how a URL ended together with what it led to, in the next commit."""
+        now = self.now()
+        links = self._links_of(visit)
+        found = [*visit.found, links] if links is not None else visit.found
+        self.frontier.done(visit.lease, outcome, now, found=found)
+        self.commits.page_settled(now)
+
+    def _links_of(self, visit: Visit) -> Discovery | None:
+        """Return a page's links as one discovery, unless they are not to be followed."""
+        page, entry = visit.page, visit.lease.entry
+        if page is None or entry is None:
+            return None
+        copies = entry.copies + 1 if page.duplicate is not None else 0
+        if copies > self.config.max_copies:
+            return None
+        depth = entry.depth + 1
+        return Discovery(
+            [link.url for link in page.links if not link.nofollow],
+            depth=depth,
+            referrer=page.url,
+            priority=self.priority(depth),
+            copies=copies,
+        )
+
+    def take_back(self, visit: Visit) -> None:
+        """Queue a URL again, not before the time its last answer asks for."""
+        assert visit.retry_at is not None
+        self.frontier.retry(
+            visit.lease,
+            visit.retry_at,
+            self.now(),
+            tries=visit.tries,
+            throttles=visit.throttles,
+        )
+
+    def rules_answered(self, lease: Lease, result: Response | Failure) -> None:
+        """Hand the answer to a robots.txt request to the state machine of its origin."""
+        now, origin = self.now(), lease.origin
+        assert origin is not None
+        answer = self._robots_answer(result, now)
+        self.robots.record(origin, answer, now)
+        self.robots_answers[str(answer.status or answer.error)] += 1
+        host = self.frontier.hosts.get(host_key(origin))
+        if host is not None:
+            self.frontier.ask_delay(host, self.robots.crawl_delay(origin) or 0.0, now)
+        self.frontier.open_origin(origin, now)
+
+    def _robots_answer(self, result: Response | Failure, now: float) -> RobotsAnswer:
+        if not isinstance(result, Response):
+            return RobotsAnswer(None, error=result.type.__name__ if result.type else "error")
+        header = result.headers.get
+        location = header("Location")
+        return RobotsAnswer(
+            result.status,
+            body=result.body,
+            location=location_text(location) if location else None,
+            retry_after=self.retry_after(header("Retry-After"), now),
+        )
+
+    def store(self, page: Page) -> None:
+        """Write a page's line and make the page the first of its kind."""
+        if self.pages is not None:
+            self.pages.write(page_record(page))
+        if page.content_hash is not None:
+            self.indexes.exact.add(bytes.fromhex(page.content_hash), page.url)
+        if page.signature is not None:
+            self.indexes.near.add(page.signature, page.url, site_of(host_of(page.url)))
+        page.stored = True
+
+    def smallest_gap(self) -> tuple[Host, float] | None:
+        """Return the host with the shortest pause between two requests, and that pause in s."""
+        gaps = [(h.min_gap, h.key, h) for h in self.frontier.hosts.values() if h.min_gap < NEVER]
+        if not gaps:
+            return None
+        gap, _, host = min(gaps)
+        return host, gap
+
+
+def location_text(value: bytes) -> str:
+    """Return a Location header as text: UTF-8, or else with each odd byte percent-encoded.
+
+    Spec: RFC 3986 §2.5; Fetch §4.4 (location URL).
+    """
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return "".join(chr(b) if b < 0x80 else f"%{b:02X}" for b in value)  # noqa: PLR2004
+
+
+def job_directory(settings: BaseSettings, *, default: str | None) -> Path | None:
+    """Return where a crawl is kept: JOBDIR, or else ``default``."""
+    value = settings.get("JOBDIR") or default
+    return Path(value).expanduser() if value else None
+
+
+def prepare_directory(directory: Path) -> None:
+    """Make sure that a job directory can be written.
+
+    Raises:
+        StoreError: It cannot, with the directory and the system's reason.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        probe = directory / ".write-test"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise StoreError(
+            f"JOBDIR {str(directory)!r} cannot be written: {error.strerror or error}; "
+            "choose another with -s JOBDIR=PATH"
+        ) from error

@@ -1,0 +1,81 @@
+"""What a bad answer, or none, means: for the URL a retry or its end, for the host a rest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+)
+
+from crawler.frontier import Kind
+from crawler.job import Job
+from crawler.politeness import Trouble
+from crawler.urls import host_of
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from crawler.visits import Visit
+
+
+class BackoffMiddleware:
+    """Judges every answer and failure; a URL to be tried again goes back to the frontier."""
+
+    def __init__(self, job: Job, crawler: Crawler) -> None:
+        self._job = job
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the middleware of a crawl."""
+        return cls(Job.of(crawler), crawler)
+
+    def process_response(self, request: Request, response: Response) -> Response | Request:
+        """Pass a usable answer on; send the URL back to the frontier after another."""
+        visit = self._job.visits.of(request)
+        if visit is None:
+            return response
+        asked = None if response.status < 300 else response.headers.get("Retry-After")  # noqa: PLR2004
+        self._job.judge(visit, status=response.status, retry_after=asked)
+        return self._again(visit, request) or response
+
+    def process_exception(self, request: Request, exception: Exception) -> Request | None:
+        """Do the same for a request that got no answer."""
+        visit = self._job.visits.of(request)
+        if visit is None or isinstance(exception, IgnoreRequest):
+            return None
+        trouble = trouble_of(exception)
+        if trouble is Trouble.DNS and self._job.was_refused(host_of(visit.lease.url)):
+            trouble = Trouble.ADDRESS
+        self._crawler.stats.inc_value(f"fetch/{trouble.value}")
+        self._job.judge(visit, trouble=trouble)
+        return self._again(visit, request)
+
+    def _again(self, visit: Visit, request: Request) -> Request | None:
+        """Return the request as one to be queued again; robots.txt has its own machine."""
+        if visit.retry_at is None or visit.lease.kind is Kind.ROBOTS:
+            visit.retry_at = None
+            return None
+        self._crawler.stats.inc_value("backoff/retries")
+        return request.copy()
+
+
+def trouble_of(exception: Exception) -> Trouble:
+    """Name what kept an answer from coming."""
+    if isinstance(exception, CannotResolveHostError):
+        return Trouble.DNS
+    if isinstance(exception, DownloadTimeoutError):
+        return Trouble.TIMEOUT
+    if isinstance(exception, DownloadCancelledError):
+        return Trouble.SIZE
+    if "ssl" in type(exception).__module__.lower() or "certificate" in str(exception).lower():
+        return Trouble.TLS
+    return Trouble.NETWORK

@@ -1,0 +1,54 @@
+"""A redirect's target is a URL of its own: normalised, seen once, asked of robots.txt, in turn.
+
+The stock middleware would follow it at once, on the first host's slot. Here it goes back
+to the frontier with one hop more on its chain; the URL that redirected is done.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crawler.frontier import Kind
+from crawler.job import Job, location_text
+from crawler.model import Outcome
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy import Request
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+_WITH_LOCATION = frozenset({301, 302, 303, 307, 308})
+
+
+class RedirectMiddleware:
+    """Turns a 3xx with a usable Location into a request for the frontier.
+
+    Spec: RFC 9110 §15.4; WHATWG URL for the reference, which may be relative.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the middleware of a crawl."""
+        return cls(Job.of(crawler))
+
+    def process_response(self, request: Request, response: Response) -> Response | Request:
+        """Return the target as a request, or the response when there is none."""
+        if response.status not in _WITH_LOCATION or request.meta.get("dont_redirect"):
+            return response
+        visit = self._job.visits.of(request)
+        if visit is not None and visit.lease.kind is Kind.ROBOTS:
+            return response
+        location = response.headers.get("Location")
+        target = self._job.canonicalizer.resolve(request.url, location_text(location or b""))
+        if not location or target is None or target == request.url:
+            if visit is not None:
+                visit.outcome = Outcome.REFUSED
+            return response
+        if visit is not None:
+            visit.retry_at = None
+        return request.replace(url=target, method="GET", body=b"")

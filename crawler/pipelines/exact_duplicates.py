@@ -1,0 +1,43 @@
+"""Drops a page whose main text another page had first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from scrapy.exceptions import DropItem, NotConfigured
+
+from crawler.dedupe import content_hash
+from crawler.job import Job
+from crawler.model import Duplicate, Outcome, Page
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from scrapy.crawler import Crawler
+
+
+class ExactDuplicatesPipeline:
+    """Gives the verdict on equal texts; white space does not count."""
+
+    def __init__(self, job: Job) -> None:
+        self._index = job.indexes.exact
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Build the pipeline, unless DEDUPE_EXACT_ENABLED is off."""
+        job = Job.of(crawler)
+        if not job.config.dedupe.exact:
+            raise NotConfigured
+        return cls(job)
+
+    def process_item(self, item: Any) -> Any:
+        """Note the page's content hash; drop the page when the content is known."""
+        if not isinstance(item, Page):
+            return item
+        digest = content_hash(item.text)
+        item.content_hash = digest.hex()
+        first = self._index.lookup(digest, item.url)
+        if first is not None:
+            item.duplicate = Duplicate(first, Outcome.DUPLICATE_EXACT)
+            raise DropItem(f"same text as {first}")
+        return item

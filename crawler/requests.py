@@ -1,0 +1,107 @@
+"""Scrapy requests as discovered URLs and back, for spiders that bring their own callbacks.
+
+Links of the spider ``web`` need none of this: they travel as strings.
+"""
+
+from __future__ import annotations
+
+import logging
+import marshal
+from typing import TYPE_CHECKING, Any
+
+from scrapy.utils.request import request_from_dict
+
+from crawler.model import Discovery
+from crawler.seams import current_visit
+from crawler.visits import TOKEN
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+
+    from crawler.frontier import Lease
+    from crawler.job import Job
+
+logger = logging.getLogger(__name__)
+
+_OURS = (TOKEN, "download_slot", "download_latency", "depth")
+_KEPT_AS = b"#"  # a payload that names a request kept in memory
+
+
+class RequestCodec:
+    """Translates between requests and discoveries, with the spider's methods by name."""
+
+    def __init__(self, spider: Spider, job: Job) -> None:
+        self._spider = spider
+        self._job = job
+        self._unserialisable: dict[bytes, Request] = {}
+        self._count = 0
+
+    def discovered(self, request: Request) -> Discovery | None:
+        """Return what a spider's request asks for; None when its URL is none for us."""
+        url = self._job.canonicalizer.normalize(request.url)
+        if url is None:
+            return None
+        parent = current_visit.get()
+        entry = parent.lease.entry if parent is not None else None
+        depth = entry.depth + 1 if entry is not None else 0
+        return Discovery(
+            [url],
+            depth=depth,
+            referrer=entry.url if entry is not None else None,
+            priority=max(0, min(255, self._job.priority(depth) - request.priority)),
+            payload=self._payload(request),
+            variant=self._variant(request),
+        )
+
+    def successor(self, request: Request, lease: Lease) -> Discovery | None:
+        """Return the target of a redirect: a URL of its own, one hop further down the chain."""
+        url = self._job.canonicalizer.normalize(request.url)
+        entry = lease.entry
+        if url is None or entry is None:
+            return None
+        key = self._job.canonicalizer.key
+        same = url != entry.url and key(url) == key(entry.url)
+        return Discovery(
+            [url],
+            depth=entry.depth,
+            referrer=entry.url,
+            priority=entry.priority,
+            redirects=entry.redirects + 1,
+            copies=entry.copies,
+            payload=self._payload(request) if entry.payload else b"",
+            variant=f" {url}" if same else "",
+        )
+
+    def restore(self, payload: bytes) -> Request:
+        """Rebuild the request of :meth:`discovered`."""
+        if payload.startswith(_KEPT_AS):
+            return self._unserialisable.pop(payload)
+        # marshal holds plain data and, unlike pickle, runs nothing that a file may contain
+        return request_from_dict(marshal.loads(payload), spider=self._spider)  # noqa: S302
+
+    def _payload(self, request: Request) -> bytes:
+        plain = request.replace(
+            meta={k: v for k, v in request.meta.items() if k not in _OURS}, dont_filter=False
+        )
+        try:
+            fields: dict[str, Any] = plain.to_dict(spider=self._spider)
+            return marshal.dumps(fields)
+        except ValueError as error:
+            logger.warning(
+                "A request to %s is kept in memory only and lost at a restart: %s",
+                request.url,
+                error,
+            )
+            self._count += 1
+            name = _KEPT_AS + str(self._count).encode()
+            self._unserialisable[name] = plain
+            return name
+
+    def _variant(self, request: Request) -> str:
+        """Tell requests apart that are more than a GET of their URL."""
+        if request.dont_filter:
+            self._count += 1
+            return f" unfiltered {self._count}"
+        if request.method != "GET" or request.body:
+            return f" {request.method} {request.body.hex()}"
+        return ""

@@ -1,0 +1,149 @@
+"""The three places that lean on Scrapy's internals, and the only file that may.
+
+Each has a contract test in tests/integration/test_seams.py that fails loudly when a Scrapy
+release changes what it leans on:
+
+* :class:`Alarm` wakes the engine at a time. Scrapy asks its scheduler only after an event
+  or at a 5 s heartbeat, and has no public way to say "not before 12:00:01".
+* :func:`follow_completion` tells when a request is completely finished: its callback exhausted,
+  its items through the pipelines, its requests handed to the scheduler. No set of signals does
+  (an ignored request, a redirect and a failure without errback send none).
+* :class:`GatedDownloader` makes downloads that bypass the scheduler (``engine.download_async``:
+  media pipelines, inline requests) wait for their turn at the host like everything else.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from scrapy import Request
+from scrapy.core.downloader import Downloader
+from scrapy.utils.asyncio import CallLaterResult, call_later
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from scrapy.core.engine import ExecutionEngine
+    from scrapy.http import Response
+    from twisted.internet.defer import Deferred
+    from twisted.python.failure import Failure
+
+    from crawler.visits import Visit
+
+current_visit: ContextVar[Visit | None] = ContextVar("current_visit", default=None)
+"""The visit whose callback, errback or pipelines are running: tasks inherit it."""
+
+
+class Alarm:
+    """One timer that makes the engine ask its scheduler again.
+
+    ``CallLaterOnce.schedule(delay)`` cannot serve: while a call is pending it ignores an
+    earlier one. So this keeps a timer of its own and pokes without delay when it fires.
+    """
+
+    def __init__(self, engine: ExecutionEngine) -> None:
+        self._engine = engine
+        self._timer: CallLaterResult | None = None
+        self._at = 0.0
+
+    def set(self, at: float | None, now: float) -> None:
+        """Poke at ``at`` (crawl-clock seconds), instead of whenever it was set to before."""
+        if self._timer is not None:
+            if at == self._at:
+                return
+            self._timer.cancel()
+            self._timer = None
+        if at is not None:
+            self._at = at
+            self._timer = call_later(max(0.0, at - now), self._fire)
+
+    def poke(self) -> None:
+        """Make the engine ask its scheduler in the next turn of the event loop."""
+        slot = self._engine._slot
+        if slot is not None and slot.closing is None:
+            slot.nextcall.schedule()
+
+    def _fire(self) -> None:
+        self._timer = None
+        self.poke()
+
+
+class Follower(Protocol):
+    """Is told about the way of every request behind the downloader."""
+
+    def scraping(self, request: Request) -> Visit | None:
+        """The response or failure of the request goes to its callback or errback now."""
+        ...
+
+    def finished(self, request: Request, result: Response | Failure) -> None:
+        """Everything that followed from the request is done."""
+        ...
+
+
+def follow_completion(engine: ExecutionEngine, follower: Follower) -> None:
+    """Tell ``follower`` when a request reaches the spider and when all of it is done.
+
+    Wraps ``engine.scraper.enqueue_scrape``, which the engine calls once for every response
+    or failure and whose Deferred fires when callback, items and requests are through.
+    """
+    enqueue_scrape = engine.scraper.enqueue_scrape
+
+    def followed(result: Response | Failure, request: Request) -> Deferred[None]:
+        token = current_visit.set(follower.scraping(request))
+        try:
+            done = enqueue_scrape(result, request)
+        finally:
+            current_visit.reset(token)
+
+        def finish(outcome: Any) -> Any:
+            follower.finished(request, result)
+            return outcome
+
+        return done.addBoth(finish)
+
+    engine.scraper.enqueue_scrape = followed  # type: ignore[method-assign]
+
+
+class Gatekeeper(Protocol):
+    """What the scheduler offers to downloads that did not come through it."""
+
+    def has_turn(self, request: Request) -> bool:
+        """Whether the request was handed out by the scheduler and holds its host's turn."""
+        ...
+
+    async def take_turn(self, request: Request) -> Callable[[], None]:
+        """Wait for the host's turn; returns what ends it. Raises IgnoreRequest if forbidden."""
+        ...
+
+    def replaced(self, request: Request) -> None:
+        """A middleware answered the request with another one."""
+        ...
+
+
+class GatedDownloader(Downloader):
+    """The stock downloader behind the frontier's gate; set as ``DOWNLOADER``."""
+
+    def fetch(self, request: Request, spider: object = None) -> Deferred[Response | Request]:
+        """Download a request that holds its host's turn, or first wait for one."""
+        gate = cast("Gatekeeper | None", self.crawler.engine.scheduler)
+        if gate is None or not hasattr(gate, "take_turn"):
+            return super().fetch(request)
+        if not gate.has_turn(request):
+            return deferred_from_coro(self._fetch_in_turn(request, gate))
+        download = super().fetch(request)
+
+        def look(result: Any) -> Any:
+            if isinstance(result, Request):
+                call_later(0, gate.replaced, request)
+            return result
+
+        return download.addCallback(look)
+
+    async def _fetch_in_turn(self, request: Request, gate: Gatekeeper) -> Response | Request:
+        end_turn = await gate.take_turn(request)
+        try:
+            return await maybe_deferred_to_future(super().fetch(request))
+        finally:
+            end_turn()

@@ -1,0 +1,1 @@
+"""The generic spider: seeds in, pages out."""

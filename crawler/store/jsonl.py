@@ -1,0 +1,85 @@
+"""JSON lines that survive a crash: whole lines only, up to a committed length."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import orjson
+
+from crawler.errors import StoreError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class JsonLines:
+    """One file of JSON objects, one a line, UTF-8.
+
+    Lines are buffered by :meth:`write` and on disk after :meth:`sync`, whose result is the
+    length to commit. Opening cuts the file to the length that was committed last.
+    """
+
+    def __init__(self, path: Path, *, committed: int) -> None:
+        """Open ``path`` for appending.
+
+        Args:
+            path: The file; created when missing and nothing was committed.
+            committed: Its length in bytes at the last commit; what lies beyond is cut off.
+
+        Raises:
+            StoreError: The file is shorter than that, or cannot be opened.
+        """
+        self.path = path
+        try:
+            size = path.stat().st_size if path.exists() else 0
+            if size < committed:
+                raise StoreError(
+                    f"{path} has {size} bytes, but {committed} were committed: "
+                    "it was changed or cut by something else; restore it, or start anew "
+                    "with another JOBDIR"
+                )
+            self._file: BinaryIO = path.open("r+b" if path.exists() else "w+b")
+            self._file.truncate(committed)
+            self._file.seek(committed)
+        except OSError as error:
+            raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error
+        self._length = committed
+
+    def write(self, record: dict[str, Any]) -> None:
+        """Append one object. Lone surrogates, which JSON cannot carry, become U+FFFD."""
+        try:
+            line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+        except TypeError:
+            line = orjson.dumps(_without_surrogates(record), option=orjson.OPT_APPEND_NEWLINE)
+        self._file.write(line)
+        self._length += len(line)
+
+    @property
+    def length(self) -> int:
+        """Bytes written, on disk or not."""
+        return self._length
+
+    def sync(self) -> int:
+        """Bring every line to disk and return the length of the file.
+
+        Raises:
+            OSError: The disk is full or gone; the lines stay buffered.
+        """
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        return self._length
+
+    def close(self) -> None:
+        """Close the file; lines written since the last sync are cut at the next start."""
+        self._file.close()
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, list):
+        return [_without_surrogates(part) for part in value]
+    if isinstance(value, dict):
+        return {key: _without_surrogates(part) for key, part in value.items()}
+    return value

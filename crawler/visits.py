@@ -1,0 +1,61 @@
+"""What the Scrapy shell remembers of each turn while Scrapy works on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scrapy import Request
+
+    from crawler.frontier import Lease
+    from crawler.model import Discovery, Outcome, Page
+
+TOKEN = "_visit"  # noqa: S105
+"""Key in ``request.meta`` that holds the number of the lease."""
+
+
+@dataclass(slots=True)
+class Visit:
+    """A lease on its way through Scrapy, filled in by whoever learns something about it.
+
+    Middlewares set ``outcome`` or ``retry_at``, the spider sets ``page``; the scheduler
+    reads all of it when Scrapy is done with the request.
+    """
+
+    lease: Lease
+    scraping: bool = False  # the answer has reached the callback
+    outcome: Outcome | None = None  # what the answer alone decides
+    retry_at: float | None = None  # try again, not before; with the counters of the URL:
+    tries: int = 0
+    throttles: int = 0
+    page: Page | None = None
+    found: list[Discovery] = field(default_factory=list)  # beside the page's links
+    failed: bool = False  # the callback, an errback or a pipeline raised
+    settled: bool = False  # the frontier has it back
+
+
+class Visits:
+    """All visits that are under way, by the number of their lease."""
+
+    __slots__ = ("_by_number",)
+
+    def __init__(self) -> None:
+        self._by_number: dict[int, Visit] = {}
+
+    def begin(self, lease: Lease) -> Visit:
+        """Enter a lease that was just handed out."""
+        visit = self._by_number[lease.number] = Visit(lease)
+        return visit
+
+    def of(self, request: Request | None) -> Visit | None:
+        """Return the visit of a request that the scheduler handed out, None for any other."""
+        number = request.meta.get(TOKEN) if request is not None else None
+        return self._by_number.get(number) if number is not None else None
+
+    def end(self, visit: Visit) -> None:
+        """Forget a visit; idempotent."""
+        self._by_number.pop(visit.lease.number, None)
+
+    def __len__(self) -> int:
+        return len(self._by_number)
