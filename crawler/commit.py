@@ -56,6 +56,8 @@ class GroupCommit:
         self._outputs: list[Output] = []
         self._waiting = 0
         self._last_at = now
+        self.soon = False
+        """Set to commit with the next page instead of with its group."""
 
     def add_output(self, output: Output) -> None:
         """Make a file part of every commit from now on."""
@@ -64,7 +66,7 @@ class GroupCommit:
     def page_settled(self, now: float) -> None:
         """Note that one more page is done; commits when the group is large or old enough."""
         self._waiting += 1
-        if self._waiting >= self._pages or now - self._last_at >= self._interval:
+        if self.soon or self._waiting >= self._pages or now - self._last_at >= self._interval:
             self.commit(now)
 
     def tick(self, now: float) -> None:
@@ -81,6 +83,7 @@ class GroupCommit:
         self._engine.sync()
         self._waiting = 0
         self._last_at = now
+        self.soon = False
 
     def close(self, now: float) -> None:
         """Commit what is left and close the outputs and the engine."""

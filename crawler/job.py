@@ -190,6 +190,7 @@ class Job:
         host.throttles, host.failures = verdict.host_throttles, verdict.host_failures
         if verdict.blocked_until is not None:
             self.frontier.block(host, verdict.blocked_until, now)
+            self.commits.soon = True  # a crash must not shorten what the server asked for
         visit.outcome, visit.retry_at = verdict.outcome, verdict.retry_at
         visit.tries, visit.throttles = verdict.tries, verdict.throttled
 
@@ -232,6 +233,7 @@ class Job:
             tries=visit.tries,
             throttles=visit.throttles,
         )
+        self.commits.page_settled(self.now())
 
     def rules_answered(self, lease: Lease, result: Response | Failure) -> None:
         """Hand the answer to a robots.txt request to the state machine of its origin."""
@@ -244,6 +246,7 @@ class Job:
         if host is not None:
             self.frontier.ask_delay(host, self.robots.crawl_delay(origin) or 0.0, now)
         self.frontier.open_origin(origin, now)
+        self.commits.page_settled(now)
 
     def _robots_answer(self, result: Response | Failure, now: float) -> RobotsAnswer:
         if not isinstance(result, Response):

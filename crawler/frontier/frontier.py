@@ -181,8 +181,8 @@ class Frontier:
         key = queue.prefix + _ROW_KEY.pack(entry.priority, self._sequence)
         row = entry.encode()
         self._batch.put(Table.QUEUE, key, row)
-        if not queue.push(key, entry, self.options.buffer):
-            self._unread.setdefault(queue.prefix, []).append((key, row))
+        self._unread.setdefault(queue.prefix, []).append((key, row))
+        queue.push(key, entry, self.options.buffer)
         self.counts.queued += 1
         self._touched[host.key] = host
 
@@ -315,12 +315,21 @@ class Frontier:
         if queue.buffer or not queue.stored:
             return
         limit = self.options.buffer
-        stored = self._engine.scan(
-            Table.QUEUE, prefix=queue.prefix, after=queue.cursor, limit=limit
-        )
-        unread = [row for row in self._unread.get(queue.prefix, ()) if row[0] > queue.cursor]
-        rows = sorted(stored + unread)[:limit]
-        queue.refill([(key, Entry.decode(row)) for key, row in rows])
+        deleted = self._batch.tables[Table.QUEUE]
+        rows: list[tuple[bytes, bytes]] = []
+        after, more = queue.cursor, True
+        while more and len(rows) < limit:
+            found = self._engine.scan(Table.QUEUE, prefix=queue.prefix, after=after, limit=limit)
+            rows += [r for r in found if r[0] not in queue.leased and r[0] not in deleted]
+            more = len(found) == limit
+            after = found[-1][0] if found else after
+        rows += [
+            (key, row)
+            for key, row in self._unread.get(queue.prefix, ())
+            if key > queue.cursor and deleted[key] is not None
+        ]
+        rows.sort()
+        queue.refill([(key, Entry.decode(row)) for key, row in rows[:limit]])
 
     def _drop_head(self, host: Host, queue: UrlQueue, reason: Reason) -> None:
         key, entry = queue.pop()
@@ -332,7 +341,7 @@ class Frontier:
 
     def _lease_page(self, host: Host, queue: UrlQueue, now: float) -> Lease:
         key, entry = queue.pop()
-        queue.leased += 1
+        queue.leased.add(key)
         self.counts.queued -= 1
         self.counts.leased += 1
         if entry.first_try:
@@ -444,7 +453,7 @@ class Frontier:
         entry, queue = lease.entry, lease.queue
         if entry is None or queue is None or self.leases.pop(lease.number, None) is None:
             raise AssertionError(f"no lease of a page, or settled before: {lease.url}")
-        queue.leased -= 1
+        queue.leased.discard(lease.key)
         self.counts.leased -= 1
         self._batch.delete(Table.QUEUE, lease.key)
         self._touched[lease.host.key] = lease.host

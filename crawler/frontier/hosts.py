@@ -20,9 +20,10 @@ NEVER = float("inf")
 class UrlQueue:
     """The queued URLs of one origin, best first; a short buffer in memory, the rest stored.
 
-    Invariant: a row with a key up to ``cursor`` is in the buffer, leased or gone; the
-    ``stored`` rows beyond it are only in the engine (or in the batch not yet written). The
-    cursor is also what keeps a look-up from walking over the rows deleted before it.
+    Invariant: a row with a key up to ``cursor`` is in the buffer, leased or gone; ``stored``
+    rows beyond it are only in the engine, or in the batch not yet written. (Leased rows may
+    lie beyond it, too.) The cursor is also what keeps a look-up from walking over the rows
+    deleted before it.
     """
 
     __slots__ = ("buffer", "cursor", "held", "leased", "not_before", "origin", "prefix", "stored")
@@ -33,23 +34,22 @@ class UrlQueue:
         self.buffer: list[tuple[bytes, Entry]] = []
         self.cursor = prefix
         self.stored = 0
-        self.leased = 0  # rows handed out whose outcome is not recorded yet
+        self.leased: set[bytes] = set()  # rows handed out whose outcome is not recorded yet
         self.held = False  # waits for an errand (its robots.txt)
         self.not_before = 0.0
 
     def __len__(self) -> int:
         return len(self.buffer) + self.stored
 
-    def push(self, key: bytes, entry: Entry, limit: int) -> bool:
-        """Take a row; return True when it is buffered, False when it stays stored."""
+    def push(self, key: bytes, entry: Entry, limit: int) -> None:
+        """Take a new row, which is or will be stored, into the buffer if it belongs there."""
         if self.stored and key > self.cursor:
             self.stored += 1
-            return False
+            return
         heapq.heappush(self.buffer, (key, entry))
         self.cursor = max(self.cursor, key)
         if len(self.buffer) > 2 * limit:
             self._spill(limit)
-        return True
 
     def _spill(self, limit: int) -> None:
         """Forget all but the ``limit`` best rows; they are stored already."""

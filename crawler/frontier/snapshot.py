@@ -61,7 +61,7 @@ def read_hosts(engine: Engine) -> Iterable[Host]:
 def _host_row(host: Host) -> dict[str, Any]:
     row: dict[str, Any] = {name: getattr(host, name) for name in _CLOCKS}
     row["exhausted"] = host.exhausted
-    row["queues"] = {q.origin: len(q) + q.leased for q in host.queues.values()}
+    row["queues"] = {q.origin: len(q) + len(q.leased) for q in host.queues.values()}
     return row
 
 

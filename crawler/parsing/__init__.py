@@ -19,10 +19,11 @@ Invariants:
     * Directives only ever get stricter by adding sources.
 """
 
-from crawler.parsing.charset import decode, find_encoding
+from crawler.parsing.charset import decode
 from crawler.parsing.directives import NO_DIRECTIVES, Directives, parse_directives
 from crawler.parsing.elements import parse_refresh
 from crawler.parsing.html import parse_html
+from crawler.parsing.labels import find_encoding
 from crawler.parsing.media import is_html, split_content_type
 from crawler.parsing.page import DEFAULT_OPTIONS, ParsedPage, ParsingOptions, Resolver
 

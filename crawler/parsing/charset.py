@@ -1,8 +1,7 @@
 """From bytes to text, the way browsers choose an encoding, with two mends for the real web.
 
 The order is BOM, HTTP header, declaration in the page, and a look at the bytes. w3lib finds
-the declaration and knows Python's codecs; this module adds the label table's oddities, so
-that only encodings of the web are ever used, and answers with their standard names.
+the declaration and decodes; :mod:`crawler.parsing.labels` knows the names.
 
 Two heuristics go beyond the standard: a Latin-1 label on bytes that are valid UTF-8 is a
 server's default and not a statement (switchable), and bytes without a label that are not
@@ -12,11 +11,12 @@ UTF-8 are guessed from a sample of them.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 from resiliparse.parse.encoding import detect_encoding
-from w3lib.encoding import html_body_declared_encoding, resolve_encoding, to_unicode
+from w3lib.encoding import html_body_declared_encoding, to_unicode
+
+from crawler.parsing.labels import LABELS, Encoding, encoding_of_codec, find_encoding
 
 PRESCAN_BYTES = 4096
 """How far a declaration is looked for; the standard stops at 1024, real pages do not."""
@@ -33,126 +33,31 @@ class Decoded(NamedTuple):
     codec: str
 
 
-class _Encoding(NamedTuple):
-    name: str  # as in the Encoding standard, lower case
-    codec: str  # Python's
-
-
-# Python codec (as w3lib resolves a label) -> the standard's name. What is not here is no
-# encoding of the web, whatever Python makes of its name: utf-7, utf-32, hex, rot13, idna.
-_NAMES = {
-    "utf-8": "utf-8",
-    "utf-16": "utf-16le",
-    "utf-16-le": "utf-16le",
-    "utf-16-be": "utf-16be",
-    "cp866": "ibm866",
-    "iso8859-2": "iso-8859-2",
-    "iso8859-3": "iso-8859-3",
-    "iso8859-4": "iso-8859-4",
-    "iso8859-5": "iso-8859-5",
-    "iso8859-6": "iso-8859-6",
-    "iso8859-7": "iso-8859-7",
-    "iso8859-8": "iso-8859-8",
-    "iso8859-10": "iso-8859-10",
-    "iso8859-13": "iso-8859-13",
-    "iso8859-14": "iso-8859-14",
-    "iso8859-15": "iso-8859-15",
-    "iso8859-16": "iso-8859-16",
-    "koi8-r": "koi8-r",
-    "koi8-u": "koi8-u",
-    "mac-roman": "macintosh",
-    "mac-cyrillic": "x-mac-cyrillic",
-    "cp874": "windows-874",
-    "cp1250": "windows-1250",
-    "cp1251": "windows-1251",
-    "cp1252": "windows-1252",
-    "cp1253": "windows-1253",
-    "cp1254": "windows-1254",
-    "cp1255": "windows-1255",
-    "cp1256": "windows-1256",
-    "cp1257": "windows-1257",
-    "cp1258": "windows-1258",
-    "gb18030": "gb18030",
-    "big5hkscs": "big5",
-    "euc_jp": "euc-jp",
-    "iso2022_jp": "iso-2022-jp",
-    "cp932": "shift_jis",
-    "cp949": "euc-kr",
-    "iso2022_kr": "replacement",
-    "hz": "replacement",
-}
-_CODECS = {"utf-16": "utf-16-le"}
-
-# Labels that Python lacks, or takes for something else than the standard does.
-_LABELS = {
-    "unicode-1-1-utf-8": ("utf-8", "utf-8"),
-    "unicode11utf8": ("utf-8", "utf-8"),
-    "unicode20utf8": ("utf-8", "utf-8"),
-    "x-unicode20utf8": ("utf-8", "utf-8"),
-    "unicode": ("utf-16le", "utf-16-le"),
-    "ucs-2": ("utf-16le", "utf-16-le"),
-    "csunicode": ("utf-16le", "utf-16-le"),
-    "iso-10646-ucs-2": ("utf-16le", "utf-16-le"),
-    "unicodefeff": ("utf-16le", "utf-16-le"),
-    "unicodefffe": ("utf-16be", "utf-16-be"),
-    "gb2312": ("gbk", "gb18030"),
-    "gb_2312": ("gbk", "gb18030"),
-    "gb_2312-80": ("gbk", "gb18030"),
-    "gbk": ("gbk", "gb18030"),
-    "x-gbk": ("gbk", "gb18030"),
-    "chinese": ("gbk", "gb18030"),
-    "csgb2312": ("gbk", "gb18030"),
-    "csiso58gb231280": ("gbk", "gb18030"),
-    "iso-ir-58": ("gbk", "gb18030"),
-    "windows-949": ("euc-kr", "cp949"),
-    "x-x-big5": ("big5", "big5hkscs"),
-    "cn-big5": ("big5", "big5hkscs"),
-    "x-euc-jp": ("euc-jp", "euc_jp"),
-    "iso-8859-8-i": ("iso-8859-8-i", "iso8859-8"),
-    "iso-8859-8-e": ("iso-8859-8", "iso8859-8"),
-    "iso-8859-6-i": ("iso-8859-6", "iso8859-6"),
-    "iso-8859-6-e": ("iso-8859-6", "iso8859-6"),
-    "logical": ("iso-8859-8-i", "iso8859-8"),
-    "csiso88598i": ("iso-8859-8-i", "iso8859-8"),
-    "visual": ("iso-8859-8", "iso8859-8"),
-    "sun_eu_greek": ("iso-8859-7", "iso8859-7"),
-    "koi": ("koi8-r", "koi8-r"),
-    "koi8": ("koi8-r", "koi8-r"),
-    "koi8-ru": ("koi8-u", "koi8-u"),
-    "dos-874": ("windows-874", "cp874"),
-    "mac": ("macintosh", "mac-roman"),
-    "x-mac-roman": ("macintosh", "mac-roman"),
-    "x-mac-cyrillic": ("x-mac-cyrillic", "mac-cyrillic"),
-    "x-mac-ukrainian": ("x-mac-cyrillic", "mac-cyrillic"),
-    **{f"x-cp{n}": (f"windows-{n}", f"cp{n}") for n in range(1250, 1259)},
-    "x-user-defined": ("windows-1252", "cp1252"),  # as a declaration in a page
-    "iso-2022-cn": ("replacement", "replacement"),
-    "iso-2022-cn-ext": ("replacement", "replacement"),
-    "iso-2022-kr": ("replacement", "replacement"),
-    "csiso2022kr": ("replacement", "replacement"),
-    "hz-gb-2312": ("replacement", "replacement"),
-    "replacement": ("replacement", "replacement"),
-}
-
-_UTF_8 = _Encoding("utf-8", "utf-8")
-_WINDOWS_1252 = _Encoding("windows-1252", "cp1252")
+_UTF_8 = Encoding("utf-8", "utf-8")
+_WINDOWS_1252 = Encoding("windows-1252", "cp1252")
 _BOMS = (
     (b"\xef\xbb\xbf", _UTF_8),
-    (b"\xff\xfe", _Encoding("utf-16le", "utf-16-le")),
-    (b"\xfe\xff", _Encoding("utf-16be", "utf-16-be")),
+    (b"\xff\xfe", Encoding("utf-16le", "utf-16-le")),
+    (b"\xfe\xff", Encoding("utf-16be", "utf-16-be")),
 )
 _LATIN_1_FAMILY = frozenset({"windows-1252", "iso-8859-15"})
 
 _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _ODD_DECLARATION = re.compile(
     rb"<meta\s[^>]*?charset\s*=\s*[\"']?\s*(%s)(?![\w-])"
-    % b"|".join(re.escape(label.encode()) for label in sorted(_LABELS, key=len, reverse=True)),
+    % b"|".join(re.escape(label.encode()) for label in sorted(LABELS, key=len, reverse=True)),
     re.IGNORECASE,
 )
 
-# What the detector calls an encoding -> a label of the standard, where the two differ.
-# Vietnamese in windows-1258 is not met; Latin text with curly quotes is taken for it.
-_GUESSES = {"uhc": "euc-kr", "windows-1258": "windows-1252", "cp1258": "windows-1252"}
+_DETECTOR_NAMES = {"uhc": "euc-kr"}  # what the detector calls an encoding -> a label
+
+# Few letters beyond ASCII fit many encodings. Of the Latin ones that the detector may name,
+# these are believed if the sample has so many different bytes, and the others never.
+_LATIN_GUESSES = frozenset(("iso-8859-2", "windows-1250", "windows-1254", "windows-1257"))
+_LATIN_EVIDENCE = 4
+_NEVER_GUESSED = frozenset(
+    ("windows-1258", "macintosh", *(f"iso-8859-{part}" for part in (3, 4, 10, 13, 14, 15, 16)))
+)
 
 _TORN_TAIL = 3  # bytes: the most that a cut body can leave of a UTF-8 character
 _GOOD_PER_BAD = 8  # so many characters beyond ASCII must decode for each that does not
@@ -193,30 +98,9 @@ def decode_body(body: bytes, header_charset: str | None, *, mend_latin_1: bool =
     return _decoded(body, declared)
 
 
-@lru_cache(maxsize=256)
-def find_encoding(label: str) -> _Encoding | None:
-    """Return the encoding that a label names; None for labels the web does not know.
-
-    Spec: Encoding §4.2. Lenient with quotes, and with a stray parameter behind.
-    """
-    label = label[:64].partition(";")[0].strip(" \t\r\n\f\"'").lower()
-    if label in _LABELS:
-        return _Encoding(*_LABELS[label])
-    if not label.isascii() or "\0" in label:
-        return None
-    return _of_codec(resolve_encoding(label))
-
-
-def _of_codec(codec: str | None) -> _Encoding | None:
-    name = _NAMES.get(codec or "")
-    if codec is None or name is None:
-        return None
-    return _Encoding(name, _CODECS.get(codec, codec))
-
-
-def _declared_in(head: bytes) -> _Encoding | None:
+def _declared_in(head: bytes) -> Encoding | None:
     """Read the declaration in a page. Spec: HTML §13.2.3.2 (prescan), XML 1.0 §4.3.3."""
-    encoding = _of_codec(html_body_declared_encoding(head))
+    encoding = encoding_of_codec(html_body_declared_encoding(head))
     if encoding is None or encoding.codec == "gb18030":
         match = _ODD_DECLARATION.search(_COMMENT.sub(b"", head))
         encoding = find_encoding(match[1].decode("ascii")) if match else encoding
@@ -257,16 +141,19 @@ def _is_mostly_utf_8(text: str) -> bool:
     return beyond_ascii - 2 * bad > 2 * _GOOD_PER_BAD * bad
 
 
-def _guess(sample: bytes) -> _Encoding:
+def _guess(sample: bytes) -> Encoding:
     """Guess from bytes that are not UTF-8; windows-1252 when in doubt."""
-    label = detect_encoding(sample, max_len=SAMPLE_BYTES, html5_compatible=False)
-    encoding = find_encoding(_GUESSES.get(label.lower(), label)) if label else None
-    if encoding is None or encoding == _UTF_8:
+    label = detect_encoding(sample, max_len=SAMPLE_BYTES, html5_compatible=False) or ""
+    encoding = find_encoding(_DETECTOR_NAMES.get(label.lower(), label))
+    if encoding is None or encoding == _UTF_8 or encoding.name in _NEVER_GUESSED:
         return _WINDOWS_1252
+    if encoding.name in _LATIN_GUESSES:
+        different = sum(byte >= 0x80 for byte in set(sample))  # noqa: PLR2004 -- ASCII ends there
+        return encoding if different >= _LATIN_EVIDENCE else _WINDOWS_1252
     return encoding
 
 
-def _decoded(body: bytes, encoding: _Encoding) -> Decoded:
+def _decoded(body: bytes, encoding: Encoding) -> Decoded:
     if encoding.name == "replacement":  # one U+FFFD for the whole body: Encoding §14.1
         return Decoded("\ufffd" if body else "", "replacement", "utf-8")
     return Decoded(to_unicode(body, encoding.codec), *encoding)

@@ -127,7 +127,7 @@ def language(text: str, declared: str | None) -> str | None:
     tag = match[0].lower() if match else None
     if len(text) < (_LANGUAGE_SURE if tag else _LANGUAGE_LEAST):
         return tag
-    guesses: list[tuple[str, int]] = detect_fast(text[:LANGUAGE_SAMPLE], n_results=3)
+    guesses = _guess_language(text[:LANGUAGE_SAMPLE])
     if not guesses or any(found == tag for found, _ in _near(guesses, _LANGUAGE_KIN)):
         return tag
     best, distance = guesses[0]
@@ -135,6 +135,12 @@ def language(text: str, declared: str | None) -> str | None:
     if far or len(_near(guesses, _LANGUAGE_RIVAL)) > 1:
         return tag
     return best
+
+
+def _guess_language(sample: str) -> list[tuple[str, int]]:
+    """Return up to three (language, distance), the nearest first."""
+    guesses = detect_fast(sample, n_results=3)
+    return guesses if isinstance(guesses, list) else [guesses]
 
 
 def _near(guesses: list[tuple[str, int]], factor: float) -> list[tuple[str, int]]:

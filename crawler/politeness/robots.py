@@ -140,6 +140,10 @@ class Robots:
         """Return the HTTP status of the last answer, None if there was none."""
         return (self._find(origin) or Site()).status
 
+    def copied_at(self, origin: Origin) -> float | None:
+        """Return when the copy in use was last known to be current (crawl-clock seconds)."""
+        return (self._find(origin) or Site()).copied_at
+
     def next_try_at(self, origin: Origin) -> float | None:
         """Return when robots.txt is due next (crawl-clock seconds); None: never asked for yet."""
         return (self._find(origin) or Site()).until or None

@@ -33,6 +33,10 @@ class VirtualClock:
         """Return the time of the earliest action, None when there is none."""
         return self._due[0][0] if self._due else None
 
+    def forget(self) -> None:
+        """Drop every action that was asked for, as a crash does."""
+        self._due.clear()
+
     def advance_to(self, at: float) -> None:
         """Move to ``at`` and run everything due by then; the clock never runs backwards."""
         if at < self._now:
