@@ -268,7 +268,7 @@ TABLE: tuple[Setting, ...] = (
     Setting("URLS_STRIP_TRAILING_SLASH", False, "`/a/` is compared as `/a`."),
     # --- parsing ---
     Setting(
-        "PARSING_MAX_BYTES", 5 * 2**20, "Of a page; what follows is not parsed.", "bytes", 1024,
+        "PARSING_MAX_BYTES", 16 * 2**20, "Of a page; what follows is not parsed.", "bytes", 1024,
     ),
     Setting("PARSING_MAX_LINKS", 10_000, "Of a page; further ones are ignored.", "links", 0),
     Setting(

@@ -18,12 +18,21 @@ from scrapy.http import Response
 from crawler.clock import SystemClock
 from crawler.commit import GroupCommit, committed_lengths
 from crawler.config import Config
-from crawler.dedupe import Indexes, make_fingerprinter
+from crawler.dedupe import Indexes, IndexRow, make_fingerprinter
 from crawler.errors import StoreError
-from crawler.frontier import NEVER, Frontier, Host, Lease, MemoryEngine
+from crawler.frontier import NEVER, Frontier, MemoryEngine, RocksEngine
+from crawler.ledger import Ledger
 from crawler.model import Discovery, Outcome, Page, Reason
-from crawler.politeness import Attempt, Backoff, Robots, RobotsAnswer, Trouble, parse_retry_after
-from crawler.store import JsonLines, page_record
+from crawler.politeness import (
+    Attempt,
+    Backoff,
+    Robots,
+    RobotsAnswer,
+    Trouble,
+    Verdict,
+    parse_retry_after,
+)
+from crawler.store import JobLock, JsonLines, page_record
 from crawler.urls import (
     Canonicalizer,
     Scope,
@@ -44,7 +53,11 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
+    from crawler.frontier import Engine, Host, Lease
+    from crawler.frontier.entry import Entry
+
 PAGES = "pages.jsonl"
+STORE = "frontier"
 _MOST_REFUSED = 10_000
 
 
@@ -75,11 +88,10 @@ class Job:
         self._filter: UrlFilter = config.url_filter(
             getattr(spider, "allow", ()), getattr(spider, "deny", ())
         )
-        rng = random.Random()
-        self.robots = Robots(config.robots, rng, self.canonicalizer.resolve)
-        self._backoff = Backoff(config.backoff, rng)
-        self.indexes = Indexes(config.dedupe)
+        self._rng = random.Random()
+        self._backoff = Backoff(config.backoff, self._rng)
         self.fingerprinter = make_fingerprinter(config.dedupe.algorithm)
+        self._lock: JobLock | None = None
         self._open()
 
     @classmethod
@@ -100,15 +112,20 @@ class Job:
         return job
 
     def _open(self) -> None:
-        now = self.now()
-        engine = MemoryEngine()
-        self.frontier = Frontier(
-            engine,
-            self.config.frontier,
-            admit=self.admit,
-            key=self.canonicalizer.key,
-            now=now,
+        """Open the store and continue where the last commit left off."""
+        engine = self._engine()
+        self._ledger = Ledger(engine)
+        self.robots_answers.update(self._ledger.totals())
+        self.robots = Robots(
+            self.config.robots, self._rng, self.canonicalizer.resolve, self._ledger.robots
         )
+        self.indexes = Indexes(self.config.dedupe)
+        self.indexes.load(self._ledger.pages())
+        now = self.now()
+        self.frontier = Frontier(
+            engine, self.config.frontier, admit=self.admit, key=self.canonicalizer.key, now=now
+        )
+        self.resumed = self.frontier.counts.discovered > 0
         self.commits = GroupCommit(
             engine,
             self.frontier,
@@ -118,14 +135,28 @@ class Job:
         )
         self.pages: JsonLines | None = None
         if self.directory is not None:
-            prepare_directory(self.directory)
             lengths = committed_lengths(engine)
             self.pages = JsonLines(self.directory / PAGES, committed=lengths.get(PAGES, 0))
             self.commits.add_output(self.pages)
 
+    def _engine(self) -> Engine:
+        if self.directory is None:
+            return MemoryEngine()
+        prepare_directory(self.directory)
+        self._lock = JobLock.acquire(self.directory)
+        store = self.directory / STORE
+        if not store.exists() and (self.directory / PAGES).exists():
+            raise StoreError(
+                f"{self.directory} has {PAGES} but no {STORE}: the crawl cannot be continued; "
+                "bring the store back, or choose another directory with -s JOBDIR=PATH"
+            )
+        return RocksEngine(store)
+
     def close(self) -> None:
-        """Commit everything and close the outputs."""
+        """Commit everything, close the outputs and let the directory go."""
         self.commits.close(self.now())
+        if self._lock is not None:
+            self._lock.release()
 
     # --- discovery -------------------------------------------------------------------
 
@@ -172,8 +203,25 @@ class Job:
         retry_after: bytes | None = None,
     ) -> None:
         """Draw the consequences of an answer for its host, and note those for its URL."""
-        now, lease = self.now(), visit.lease
-        host, entry = lease.host, lease.entry
+        verdict = self._judge(visit.lease.host, visit.lease.entry, status, trouble, retry_after)
+        visit.outcome, visit.retry_at = verdict.outcome, verdict.retry_at
+        visit.tries, visit.throttles = verdict.tries, verdict.throttled
+
+    def judge_download(self, url: str, status: int, retry_after: bytes | None) -> None:
+        """Draw the consequences for its host of an answer that belongs to no visit."""
+        host = self.frontier.hosts.get(host_key(url))
+        if host is not None:
+            self._judge(host, None, status, None, retry_after)
+
+    def _judge(
+        self,
+        host: Host,
+        entry: Entry | None,
+        status: int | None,
+        trouble: Trouble | None,
+        retry_after: bytes | None,
+    ) -> Verdict:
+        now = self.now()
         verdict = self._backoff.judge(
             Attempt(
                 status=status,
@@ -191,8 +239,7 @@ class Job:
         if verdict.blocked_until is not None:
             self.frontier.block(host, verdict.blocked_until, now)
             self.commits.soon = True  # a crash must not shorten what the server asked for
-        visit.outcome, visit.retry_at = verdict.outcome, verdict.retry_at
-        visit.tries, visit.throttles = verdict.tries, verdict.throttled
+        return verdict
 
     def retry_after(self, value: bytes | None, now: float) -> float | None:
         """Return the seconds a Retry-After header asks for, None without a usable one."""
@@ -223,6 +270,21 @@ class Job:
             copies=copies,
         )
 
+    def follow_refresh(self, visit: Visit, target: str) -> None:
+        """Note where a page's meta refresh leads: one more hop of its chain, as a redirect is."""
+        entry = visit.lease.entry
+        if entry is not None:
+            visit.found.append(
+                Discovery(
+                    [target],
+                    depth=entry.depth,
+                    referrer=entry.url,
+                    priority=entry.priority,
+                    redirects=entry.redirects + 1,
+                    copies=entry.copies,
+                )
+            )
+
     def take_back(self, visit: Visit) -> None:
         """Queue a URL again, not before the time its last answer asks for."""
         assert visit.retry_at is not None
@@ -242,6 +304,8 @@ class Job:
         answer = self._robots_answer(result, now)
         self.robots.record(origin, answer, now)
         self.robots_answers[str(answer.status or answer.error)] += 1
+        self._ledger.keep_robots(self.frontier, origin, self.robots.dump(origin))
+        self._ledger.keep_totals(self.frontier, self.robots_answers)
         host = self.frontier.hosts.get(host_key(origin))
         if host is not None:
             self.frontier.ask_delay(host, self.robots.crawl_delay(origin) or 0.0, now)
@@ -264,10 +328,19 @@ class Job:
         """Write a page's line and make the page the first of its kind."""
         if self.pages is not None:
             self.pages.write(page_record(page))
+        site, signature = site_of(host_of(page.url)), page.signature
         if page.content_hash is not None:
             self.indexes.exact.add(bytes.fromhex(page.content_hash), page.url)
-        if page.signature is not None:
-            self.indexes.near.add(page.signature, page.url, site_of(host_of(page.url)))
+        if signature is not None:
+            self.indexes.near.add(signature, page.url, site)
+        row = IndexRow(
+            page.url,
+            page.content_hash,
+            str(signature) if signature is not None else None,
+            signature.tokens if signature is not None else 0,
+            site,
+        )
+        self._ledger.add_page(self.frontier, row)
         page.stored = True
 
     def smallest_gap(self) -> tuple[Host, float] | None:

@@ -42,9 +42,9 @@ class Outcome(Enum):
     FAILED_SIZE = "failed_size"  # larger than the limit, packed or unpacked
     FAILED_CONTENT = "failed_content"  # the body does not decode as its headers say
     FAILED_ADDRESS = "failed_address"  # resolved to an address that is not allowed
-    FAILED_CALLBACK = "failed_callback"  # the spider or a pipeline raised
+    FAILED_CALLBACK = "failed_callback"  # the spider, a pipeline or a middleware raised
     HANDLED = "handled"  # done by another spider's callback; no page of ours
-    DROPPED = "dropped"  # a component ignored the request before it was sent
+    DROPPED = "dropped"  # a component ignored the request, or its answer
 
 
 class Reason(Enum):

@@ -68,8 +68,8 @@ class RequestCodec:
             priority=entry.priority,
             redirects=entry.redirects + 1,
             copies=entry.copies,
-            payload=self._payload(request) if entry.payload else b"",
-            variant=f" {url}" if same else "",
+            payload=self._payload(request) if entry.payload or request.dont_filter else b"",
+            variant=f" {url}" if same else self._variant(request),
         )
 
     def restore(self, payload: bytes) -> Request:

@@ -7,8 +7,8 @@ or whose host rests, stays in the frontier.
 
 from __future__ import annotations
 
-import asyncio
 import logging
+from collections import deque
 from typing import TYPE_CHECKING
 
 from scrapy import Request, signals
@@ -16,13 +16,14 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.http import Response
 from scrapy.utils.asyncio import create_looping_call
+from twisted.python.failure import Failure
 
 from crawler.frontier import Kind, Lease
 from crawler.job import Job
-from crawler.model import Allow, Deny, Fetch, Gate, Origin, Outcome, Wait
+from crawler.model import Fetch, Gate, Origin, Outcome
 from crawler.requests import RequestCodec
 from crawler.seams import Alarm, current_visit, follow_completion
-from crawler.urls import origin as origin_of
+from crawler.turns import Turns
 from crawler.visits import TOKEN, Visit
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
-    from twisted.python.failure import Failure
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class FrontierScheduler(BaseScheduler):
     def __init__(self, crawler: Crawler, job: Job) -> None:
         self.crawler = crawler
         self.job = job
-        self._waiting_for_rules: dict[Origin, list[asyncio.Future[None]]] = {}
+        self._same_turn: deque[Request] = deque()  # to go at once; their host waits for them
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -56,6 +56,7 @@ class FrontierScheduler(BaseScheduler):
         engine = self.crawler.engine
         assert engine is not None  # Scrapy opens its scheduler from the engine
         self._alarm = Alarm(engine)
+        self._turns = Turns(self.job, self._gate, self._alarm.poke)
         self._codec = RequestCodec(spider, self.job)
         follow_completion(engine, self)
         connect = self.crawler.signals.connect
@@ -78,6 +79,9 @@ class FrontierScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         """Return the next request whose host is ready; None sets the alarm."""
+        current_visit.set(None)  # what starts here belongs to no callback, whoever woke the engine
+        if self._same_turn:
+            return self._same_turn.popleft()
         now = self.job.now()
         lease = self.job.frontier.next(now, self._gate)
         if lease is None:
@@ -138,9 +142,7 @@ class FrontierScheduler(BaseScheduler):
         if visit is None or visit.settled:
             return
         if visit.lease.kind is Kind.ROBOTS:
-            self._end(visit)
-            self.job.rules_answered(visit.lease, result)
-            self._rules_known(visit.lease.origin)
+            self._settle_rules(visit, result)
         elif visit.retry_at is not None:
             self._take_back(visit)
         else:
@@ -149,7 +151,15 @@ class FrontierScheduler(BaseScheduler):
     def replaced(self, request: Request) -> None:
         """A middleware answered with another request; if that went nowhere, so did this one."""
         visit = self.job.visits.of(request)
-        if visit is not None and not visit.scraping and not visit.settled:
+        if visit is None or visit.scraping or visit.settled:
+            return
+        if visit.continued:
+            visit.continued = False
+            return
+        if visit.lease.kind is Kind.ROBOTS:
+            replaced = IgnoreRequest("replaced by a middleware")
+            self._settle_rules(visit, Failure(replaced))  # type: ignore[no-untyped-call]
+        else:
             self._settle(visit, Outcome.DROPPED)
 
     def _continue(self, visit: Visit, request: Request) -> None:
@@ -157,10 +167,22 @@ class FrontierScheduler(BaseScheduler):
         if visit.retry_at is not None:
             self._take_back(visit)
             return
+        if visit.lease.transferring and request.url == visit.lease.url:
+            visit.continued = True  # nothing was sent yet: the host's turn goes on
+            self._same_turn.append(request)
+            return
+        if visit.lease.kind is Kind.ROBOTS:
+            return  # `replaced` will end it
         found = self._codec.successor(request, visit.lease)
         if found is not None:
             visit.found.append(found)
         self._settle(visit, Outcome.REDIRECTED)
+
+    def _settle_rules(self, visit: Visit, result: Response | Failure) -> None:
+        self._end(visit)
+        self.job.rules_answered(visit.lease, result)
+        if visit.lease.origin is not None:
+            self._turns.rules_known(visit.lease.origin)
 
     def _settle(self, visit: Visit, outcome: Outcome) -> None:
         self._end(visit)
@@ -193,8 +215,12 @@ class FrontierScheduler(BaseScheduler):
     # --- downloads that bypass the scheduler --------------------------------------------
 
     def has_turn(self, request: Request) -> bool:
-        """Whether the request was handed out here and is under way."""
-        return self.job.visits.of(request) is not None
+        """Whether the request was handed out here and is on its way out.
+
+        A request of a callback may carry a copy of the token (``meta=response.meta``).
+        """
+        visit = self.job.visits.of(request)
+        return visit is not None and not visit.scraping
 
     async def take_turn(self, request: Request) -> Callable[[], None]:
         """Wait until the request may go by robots.txt and it is its host's turn.
@@ -204,39 +230,20 @@ class FrontierScheduler(BaseScheduler):
 
         Raises:
             IgnoreRequest: robots.txt forbids the URL, or cannot be reached, or the URL is
-                none.
+                none, or the crawl ends.
         """
         url = self.job.canonicalizer.normalize(request.url)
         if url is None:
             raise IgnoreRequest(f"not an http or https URL: {request.url[:200]}")
-        await self._allowed(url, origin_of(url))
-        granted: asyncio.Future[Lease] = asyncio.get_running_loop().create_future()
-        self.job.frontier.ticket(url, granted.set_result, self.job.now())
-        self._alarm.poke()
-        lease = await granted
-        return lambda: self._end_turn(lease)
+        return await self._turns.take(url)
 
-    def _end_turn(self, lease: Lease) -> None:
-        self.job.frontier.transfer_ended(lease, self.job.now())
-        self._alarm.poke()
-
-    async def _allowed(self, url: str, origin: Origin) -> None:
-        while not isinstance(answer := self._gate(url, origin), Allow):
-            if isinstance(answer, Deny):
-                raise IgnoreRequest(f"robots.txt forbids {url} by {answer.rule!r}")
-            if isinstance(answer, Wait):
-                raise IgnoreRequest(f"robots.txt of {origin} cannot be reached")
-            known: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting_for_rules.setdefault(origin, []).append(known)
-            if isinstance(answer, Fetch):
-                self.job.frontier.fetch_rules(origin, answer.url, self.job.now())
-                self._alarm.poke()
-            await known
-
-    def _rules_known(self, origin: Origin | None) -> None:
-        if origin is not None:
-            for known in self._waiting_for_rules.pop(origin, ()):
-                known.set_result(None)
+    def _relieve(self) -> None:
+        """Let go on who waits for a download although the engine asks for nothing."""
+        now = self.job.now()
+        while (lease := self.job.frontier.next_errand(now)) is not None:
+            if lease.kind is Kind.ROBOTS:
+                self._same_turn.append(self._request(lease))
+                self._alarm.force()
 
     # --- the end -----------------------------------------------------------------------
 
@@ -258,6 +265,10 @@ class FrontierScheduler(BaseScheduler):
 
     def _tick(self) -> None:
         self.job.commits.tick(self.job.now())
+        if self._alarm.closing:
+            self._turns.refuse_all()
+        elif self._alarm.choked:
+            self._relieve()
 
 
 def _nothing(result: object) -> Iterable[object]:
@@ -274,4 +285,7 @@ def _outcome(visit: Visit, result: Response | Failure) -> Outcome:
         return page.duplicate.kind
     if page is not None and page.stored:
         return Outcome.STORED
-    return Outcome.HANDLED if isinstance(result, Response) else Outcome.DROPPED
+    if isinstance(result, Response):
+        return Outcome.HANDLED
+    ignored = isinstance(result.value, IgnoreRequest)
+    return Outcome.DROPPED if ignored else Outcome.FAILED_CALLBACK  # a middleware raised

@@ -22,6 +22,8 @@ from scrapy.core.downloader import Downloader
 from scrapy.utils.asyncio import CallLaterResult, call_later
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 
+from crawler.visits import without_token
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -64,6 +66,25 @@ class Alarm:
         slot = self._engine._slot
         if slot is not None and slot.closing is None:
             slot.nextcall.schedule()
+
+    @property
+    def closing(self) -> bool:
+        """Whether the engine asks for nothing more, because the crawl ends."""
+        slot = self._engine._slot
+        return slot is not None and slot.closing is not None
+
+    @property
+    def choked(self) -> bool:
+        """Whether the engine asks for nothing now, because callbacks hold too many bytes.
+
+        A callback that waits for a download would then wait for ever.
+        """
+        slot = self._engine.scraper.slot
+        return not self.closing and slot is not None and slot.needs_backout()
+
+    def force(self) -> None:
+        """Make the engine take one request although it is choked."""
+        self._engine._start_scheduled_request()
 
     def _fire(self) -> None:
         self._timer = None
@@ -144,6 +165,6 @@ class GatedDownloader(Downloader):
     async def _fetch_in_turn(self, request: Request, gate: Gatekeeper) -> Response | Request:
         end_turn = await gate.take_turn(request)
         try:
-            return await maybe_deferred_to_future(super().fetch(request))
+            return await maybe_deferred_to_future(super().fetch(without_token(request)))
         finally:
             end_turn()

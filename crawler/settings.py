@@ -30,9 +30,9 @@ DOWNLOADER_MIDDLEWARES_BASE = {
     "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware": 350,
     "scrapy.downloadermiddlewares.defaultheaders.DefaultHeadersMiddleware": 400,
     "scrapy.downloadermiddlewares.useragent.UserAgentMiddleware": 500,
-    "crawler.middlewares.backoff.BackoffMiddleware": 550,
+    "crawler.middlewares.decompression.DecompressionMiddleware": 550,
     "crawler.middlewares.redirect.RedirectMiddleware": 600,
-    "crawler.middlewares.decompression.DecompressionMiddleware": 650,
+    "crawler.middlewares.backoff.BackoffMiddleware": 650,  # first to see an answer
 }
 SPIDER_MIDDLEWARES_BASE: dict[str, int] = {}
 ITEM_PIPELINES = {

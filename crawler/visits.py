@@ -15,6 +15,13 @@ TOKEN = "_visit"  # noqa: S105
 """Key in ``request.meta`` that holds the number of the lease."""
 
 
+def without_token(request: Request) -> Request:
+    """Return the request as one of its own, when it carries a copy of a visit's token."""
+    if TOKEN not in request.meta:
+        return request
+    return request.replace(meta={k: v for k, v in request.meta.items() if k != TOKEN})
+
+
 @dataclass(slots=True)
 class Visit:
     """A lease on its way through Scrapy, filled in by whoever learns something about it.
@@ -32,6 +39,7 @@ class Visit:
     page: Page | None = None
     found: list[Discovery] = field(default_factory=list)  # beside the page's links
     failed: bool = False  # the callback, an errback or a pipeline raised
+    continued: bool = False  # a middleware replaced the request before it was sent
     settled: bool = False  # the frontier has it back
 
 

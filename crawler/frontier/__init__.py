@@ -26,12 +26,13 @@ and goes with the commit that records the outcome: after a crash the leased URLs
 still queued. Only hosts and a short buffer per queue are kept in memory.
 """
 
-from crawler.frontier.engine import Batch, Engine
+from crawler.frontier.engine import Batch, Engine, Table
 from crawler.frontier.entry import Entry
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.hosts import NEVER, Host, Kind, Lease
 from crawler.frontier.memory import MemoryEngine
 from crawler.frontier.options import FrontierOptions
+from crawler.frontier.rocks import RocksEngine
 
 __all__ = [
     "NEVER",
@@ -44,4 +45,6 @@ __all__ = [
     "Kind",
     "Lease",
     "MemoryEngine",
+    "RocksEngine",
+    "Table",
 ]

@@ -3,15 +3,17 @@
 Every engine passes one contract suite (tests/unit/frontier/test_engine.py). Keys and values
 are bytes; keys of a table are ordered as bytes.
 
-=========  ==============================================  ===========================
+=========  ==============================================  ==================================
 table      key                                             value
-=========  ==============================================  ===========================
+=========  ==============================================  ==================================
 queue      origin hash 8 B + priority 1 B + sequence 8 B   entry
 waiting    fingerprint 16 B                                due time 8 B + entry
 seen       fingerprint 16 B                                state 1 B
 host       host key                                        clocks, budget, queue sizes
-meta       name                                            counts, file lengths, version
-=========  ==============================================  ===========================
+robots     origin                                          its robots.txt and its age
+pages      number 8 B                                      what finds a page's duplicates again
+meta       name                                            counts, file lengths, format
+=========  ==============================================  ==================================
 """
 
 from __future__ import annotations
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+FORMAT = b"1"
+"""Of tables, keys and values; a store of another format is refused."""
+
+
 class Table(Enum):
     """The tables of an engine."""
 
@@ -30,6 +36,8 @@ class Table(Enum):
     WAITING = "waiting"
     SEEN = "seen"
     HOST = "host"
+    ROBOTS = "robots"
+    PAGES = "pages"
     META = "meta"
 
 

@@ -217,6 +217,11 @@ class Frontier:
                 return lease
         return None
 
+    def next_errand(self, now: float) -> Lease | None:
+        """Hand out an errand that is due, or None; a ticket is granted at that."""
+        host = self._pop_errand_host(now)
+        return None if host is None else self._lease_errand(host, now)
+
     def wake_at(self, now: float) -> float | None:
         """Return when ``next`` may have something: not before ``now``; None if nothing is due."""
         if not self._room():
@@ -500,6 +505,10 @@ class Frontier:
         return ready, len(with_work) - ready
 
     # --- commit ----------------------------------------------------------------------
+
+    def put(self, table: Table, key: bytes, value: bytes) -> None:
+        """Add a row of another part to the next batch, so that both stand or fall together."""
+        self._batch.put(table, key, value)
 
     def take_batch(self) -> Batch:
         """Return all changes since the last call; they are to be written as one."""

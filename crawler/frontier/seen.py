@@ -25,25 +25,48 @@ class SeenSet:
 
     The value of a known URL is one byte: on its way, its outcome, or its rejection. Codes
     follow the order of the two enums, which therefore only ever grow at their end.
+
+    Most links of a page point to where other recent pages pointed, so the codes of the last
+    URLs asked for are kept in front of the store: two generations of at most
+    ``generation`` each, about 100 bytes a URL.
     """
 
-    __slots__ = ("_batch", "_engine")
+    __slots__ = ("_batch", "_engine", "_generation", "_old", "_young")
 
-    def __init__(self, engine: Engine, batch: Callable[[], Batch]) -> None:
+    def __init__(
+        self, engine: Engine, batch: Callable[[], Batch], *, generation: int = 100_000
+    ) -> None:
         self._engine = engine
         self._batch = batch
+        self._generation = generation
+        self._young: dict[Fingerprint, bytes] = {}
+        self._old: dict[Fingerprint, bytes] = {}
 
     def known(self, marks: Sequence[Fingerprint]) -> dict[Fingerprint, State]:
         """Return the state of each known URL among ``marks``."""
         written = self._batch().tables[Table.SEEN]
-        stored = self._engine.get_many(Table.SEEN, marks)
         found: dict[Fingerprint, State] = {}
-        for mark, value in zip(marks, stored, strict=True):
-            code = written.get(mark, value)
+        asked: list[Fingerprint] = []
+        for mark in marks:
+            code = self._young.get(mark) or written.get(mark) or self._old.get(mark)
+            if code is None:
+                asked.append(mark)
+            else:
+                found[mark] = _CODES[code]
+        for mark, code in zip(asked, self._engine.get_many(Table.SEEN, asked), strict=True):
             if code is not None:
                 found[mark] = _CODES[code]
+                self._remember(mark, code)
         return found
 
     def set(self, mark: Fingerprint, state: State) -> None:
         """Record the state of a URL with the current batch."""
-        self._batch().put(Table.SEEN, mark, _BYTES[state])
+        code = _BYTES[state]
+        self._batch().put(Table.SEEN, mark, code)
+        self._remember(mark, code)
+
+    def _remember(self, mark: Fingerprint, code: bytes) -> None:
+        """Keep a code in front of the store; a full generation makes the older one go."""
+        self._young[mark] = code
+        if len(self._young) >= self._generation:
+            self._old, self._young = self._young, {}

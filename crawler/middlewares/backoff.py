@@ -41,9 +41,10 @@ class BackoffMiddleware:
     def process_response(self, request: Request, response: Response) -> Response | Request:
         """Pass a usable answer on; send the URL back to the frontier after another."""
         visit = self._job.visits.of(request)
-        if visit is None:
-            return response
         asked = None if response.status < 300 else response.headers.get("Retry-After")  # noqa: PLR2004
+        if visit is None:
+            self._job.judge_download(request.url, response.status, asked)
+            return response
         self._job.judge(visit, status=response.status, retry_after=asked)
         return self._again(visit, request) or response
 
@@ -51,6 +52,8 @@ class BackoffMiddleware:
         """Do the same for a request that got no answer."""
         visit = self._job.visits.of(request)
         if visit is None or isinstance(exception, IgnoreRequest):
+            return None
+        if visit.lease.transferring:  # nothing was sent: another middleware raised
             return None
         trouble = trouble_of(exception)
         if trouble is Trouble.DNS and self._job.was_refused(host_of(visit.lease.url)):

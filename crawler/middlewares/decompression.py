@@ -50,7 +50,7 @@ class DecompressionMiddleware:
             body = decode(response.body, b",".join(codings), limit=self._max_bytes)
         except (CodingError, TooLargeError) as error:
             visit = self._job.visits.of(request)
-            if visit is not None:
+            if visit is not None and visit.outcome is None:  # else the status said enough
                 size = isinstance(error, TooLargeError)
                 self._job.judge(visit, trouble=Trouble.SIZE if size else Trouble.CONTENT)
             raise IgnoreRequest(f"{request.url[:200]}: {error}") from error

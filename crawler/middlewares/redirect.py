@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy.exceptions import IgnoreRequest
+
 from crawler.frontier import Kind
 from crawler.job import Job, location_text
 from crawler.model import Outcome
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+_HOPS = "redirect_times"
 _WITH_LOCATION = frozenset({301, 302, 303, 307, 308})
 
 
@@ -51,4 +54,9 @@ class RedirectMiddleware:
             return response
         if visit is not None:
             visit.retry_at = None
-        return request.replace(url=target, method="GET", body=b"")
+            return request.replace(url=target, method="GET", body=b"")
+        hops = request.meta.get(_HOPS, 0) + 1  # the frontier does not see this chain
+        if hops > self._job.config.frontier.max_redirects:
+            raise IgnoreRequest(f"more than {hops - 1} redirects: {request.url[:200]}")
+        meta = {**request.meta, _HOPS: hops}
+        return request.replace(url=target, method="GET", body=b"", meta=meta)

@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import mktime_tz, parsedate_tz
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -81,8 +82,12 @@ def parse_directives(meta: Sequence[str], headers: Sequence[str], token: str) ->
     """
     if not meta and not headers:
         return NO_DIRECTIVES
-    token = token.lower()
     values = [*meta[:MOST_VALUES], *headers[:MOST_VALUES]]
+    return _add_up(tuple([value[:LONGEST_VALUE] for value in values]), token.lower())
+
+
+@lru_cache(maxsize=64)  # a site says the same on all its pages; at worst 8 MB
+def _add_up(values: tuple[str, ...], token: str) -> Directives:
     rules = list(dict.fromkeys(_rules(values, token)))[:MOST_RULES]
     if not rules:
         return NO_DIRECTIVES
@@ -99,7 +104,7 @@ def _rules(values: Iterable[str], token: str) -> Iterator[str]:
     """Yield the rules that concern us: ``name`` or ``name:value``, lower case."""
     for value in values:
         ours = True
-        for member in _members(value[:LONGEST_VALUE]):
+        for member in _members(value):
             named = _NAMED.match(member)
             rest = member
             while named and named[1].lower() not in _WITH_VALUE | _PLAIN:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from crawler.parsing import ParsedPage
     from crawler.urls import Scope
     from crawler.visits import Visit
 
@@ -70,19 +71,19 @@ class WebSpider(scrapy.Spider):
             if visit is not None:
                 visit.outcome = Outcome.SKIPPED_TYPE
             return
-        page = self._page(response, job, visit, (media, charset))
+        parsed = self._parse(response, job, charset)
+        page = self._page(response, job, visit, media, parsed)
         if visit is not None:
             visit.page = page
+            if parsed.refresh is not None:
+                job.follow_refresh(visit, parsed.refresh)
         yield page
 
-    def _page(
-        self, response: Response, job: Job, visit: Visit | None, declared: tuple[str, str | None]
-    ) -> Page:
-        header, entry = response.headers.get, visit.lease.entry if visit is not None else None
+    def _parse(self, response: Response, job: Job, charset: str | None) -> ParsedPage:
         parsed = parse_html(
             response.body,
             url=response.url,
-            header_charset=declared[1],
+            header_charset=charset,
             robots_headers=[
                 value.decode("latin-1") for value in response.headers.getlist(b"X-Robots-Tag")
             ],
@@ -93,13 +94,21 @@ class WebSpider(scrapy.Spider):
         if parsed.error is not None:
             self.crawler.stats.inc_value("parsing/failed")
             self.logger.warning("%s could not be parsed: %s", response.url, parsed.error)
+        if parsed.truncated:
+            self.crawler.stats.inc_value("parsing/truncated")
+        return parsed
+
+    def _page(
+        self, response: Response, job: Job, visit: Visit | None, media: str, parsed: ParsedPage
+    ) -> Page:
+        header, entry = response.headers.get, visit.lease.entry if visit is not None else None
         return Page(
             url=entry.url if entry is not None else response.url,
             status=response.status,
             fetched_at=job.now(),
             depth=entry.depth if entry is not None else 0,
             referrer=entry.referrer if entry is not None else None,
-            content_type=declared[0] or "text/html",
+            content_type=media or "text/html",
             charset=parsed.charset,
             title=parsed.title,
             lang=parsed.lang,

@@ -29,7 +29,7 @@ _QUERY = r"A-Za-z0-9._~!$&()*+,;=:@/?\-"
 _PLAIN_HREF = re.compile(
     r"((https?://(?:(?!xn--)[a-z0-9_-]{1,63}\.){1,3}[a-z]{2,24}(?=/)"  # 2: absolute
     r"|(?=/(?!/))"  # on this host
-    r"|(?=[A-Za-z0-9_][\w.~!$&'()*+,;:=@-]*(?:[/?#]|\Z)))"  # beside this page
+    r"|(?=[A-Za-z0-9_][\w.~!$&'()*+,;=@-]*(?:[/?#]|\Z)))"  # beside this page
     rf"[{_PATH}]{{0,4096}}(?:\?[{_QUERY}]{{0,4096}})?)"  # longer ones: the parser's checks
     r"(?:#.*)?",
     re.DOTALL | re.ASCII,

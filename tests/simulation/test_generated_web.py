@@ -1,12 +1,14 @@
 """What must hold in every crawl, over webs drawn from a seed, in virtual time."""
 
+import tempfile
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.frontier import FrontierOptions
+from crawler.frontier import Engine, FrontierOptions, MemoryEngine, RocksEngine
 from crawler.model import Outcome, Reason
 from tests.support.generated_web import GeneratedWeb, WebShape
 from tests.support.simulated_crawl import SimulatedCrawl
@@ -44,12 +46,26 @@ def test_every_crawl_is_polite_complete_and_balanced(seed: int, delay: float) ->
     assert not any("/private/" in url for url in web.asked)
 
 
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 10**6), stops=st.lists(st.integers(1, 60), min_size=1, max_size=4))
-def test_a_restart_loses_and_repeats_nothing_that_was_committed(seed: int, stops: list[int]) -> None:
+def _rocks() -> RocksEngine:
+    return RocksEngine(Path(tempfile.mkdtemp(prefix="simulated-")) / "frontier")
+
+
+@pytest.mark.parametrize(("make_engine", "examples"), [(MemoryEngine, 25), (_rocks, 5)])
+def test_a_restart_loses_and_repeats_nothing_that_was_committed(make_engine, examples) -> None:
     """Crashes at any moment change neither the set of URLs that end, nor the books."""
+    stops = st.lists(st.integers(1, 60), min_size=1, max_size=4)
+
+    @settings(max_examples=examples, deadline=None)
+    @given(seed=st.integers(0, 10**6), stops=stops)
+    def check(seed: int, stops: list[int]) -> None:
+        _crash_and_compare(seed, stops, make_engine())
+
+    check()
+
+
+def _crash_and_compare(seed: int, stops: list[int], engine: Engine) -> None:
     web = GeneratedWeb(seed, SHAPE)
-    crawl = SimulatedCrawl(web, FrontierOptions(delay=1.0, buffer=4))
+    crawl = SimulatedCrawl(web, FrontierOptions(delay=1.0, buffer=4), engine=engine)
     for dispatches in stops:
         crawl.run(max_dispatches=dispatches)
         _assert_polite(crawl)
@@ -59,6 +75,7 @@ def test_a_restart_loses_and_repeats_nothing_that_was_committed(seed: int, stops
     assert set(crawl.outcomes) == web.reachable()
     assert crawl.frontier.counts.done.total() == len(web.reachable())
     assert crawl.frontier.counts.imbalance() == 0
+    engine.close()
 
 
 @pytest.mark.parametrize("budget", [1, 5, 14])

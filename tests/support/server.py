@@ -284,10 +284,12 @@ async def serve(
         ]
         ready()
         await stop.wait()
+        for one in sockets:
+            loop.remove_reader(one)
+        for _ in range(3):  # asyncio trips over connections that are half made when it closes
+            await asyncio.sleep(0)
         for server in servers:
             server.close()
-        for _ in range(3):  # what was just accepted becomes a connection first
-            await asyncio.sleep(0)
         for connection in list(web.connections):
             connection.stop()
         await web.idle.wait()

@@ -1,18 +1,25 @@
 """The contract of a storage engine; every engine passes these same tests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
-from crawler.frontier import Batch, Engine, MemoryEngine
+from crawler.errors import StoreError
+from crawler.frontier import Batch, Engine, MemoryEngine, RocksEngine
 from crawler.frontier.engine import Table
 
-ENGINES: dict[str, Callable[[], Engine]] = {"memory": MemoryEngine}
+ENGINES: dict[str, Callable[[Path], Engine]] = {
+    "memory": lambda _: MemoryEngine(),
+    "rocksdb": lambda folder: RocksEngine(folder / "frontier"),
+}
 
 
 @pytest.fixture(params=sorted(ENGINES))
-def engine(request: pytest.FixtureRequest) -> Engine:
-    return ENGINES[request.param]()
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    made = ENGINES[request.param](tmp_path)
+    yield made
+    made.close()
 
 
 def _write(engine: Engine, table: Table, rows: dict[bytes, bytes | None]) -> None:
@@ -41,7 +48,8 @@ def test_scan_is_in_key_order_and_keeps_to_its_bounds(engine: Engine, table: Tab
     assert keys == [b"b", b"b1", b"b10", b"b2"]
     assert [k for k, _ in engine.scan(table, prefix=b"b", after=b"b1")] == [b"b10", b"b2"]
     assert [k for k, _ in engine.scan(table, prefix=b"b", after=b"b1", limit=1)] == [b"b10"]
-    assert [k for k, _ in engine.scan(table)] == [b"a", b"b", b"b1", b"b10", b"b2", b"c"]
+    keys = [k for k, _ in engine.scan(table) if k != b"format"]
+    assert keys == [b"a", b"b", b"b1", b"b10", b"b2", b"c"]
     assert engine.scan(table, prefix=b"z") == []
 
 
@@ -65,3 +73,38 @@ def test_tables_do_not_see_each_other(engine: Engine) -> None:
     assert [engine.get_many(table, [b"k"])[0] for table in Table] == [
         table.value.encode() for table in Table
     ]
+
+
+def test_a_prefix_of_the_highest_bytes_has_an_end(engine: Engine) -> None:
+    """A scan under a prefix that ends in 0xFF finds its rows and no others."""
+    _write(engine, Table.QUEUE, {b"\xff\xff1": b"1", b"\xfe\xff2": b"2", b"\xff\x00": b"3"})
+    assert [k for k, _ in engine.scan(Table.QUEUE, prefix=b"\xff\xff")] == [b"\xff\xff1"]
+    assert [k for k, _ in engine.scan(Table.QUEUE, prefix=b"\xfe\xff")] == [b"\xfe\xff2"]
+
+
+def test_rocksdb_keeps_what_was_written(tmp_path: Path) -> None:
+    """A database that was closed and opened again has the same rows."""
+    first = RocksEngine(tmp_path / "frontier")
+    _write(first, Table.SEEN, {b"k": b"v"})
+    first.close()
+    again = RocksEngine(tmp_path / "frontier")
+    assert again.get_many(Table.SEEN, [b"k"]) == [b"v"]
+    again.close()
+
+
+def test_rocksdb_refuses_another_format(tmp_path: Path) -> None:
+    """A store of another version is named and left as it is."""
+    store = RocksEngine(tmp_path / "frontier")
+    _write(store, Table.META, {b"format": b"99"})
+    store.close()
+    with pytest.raises(StoreError, match="format 99"):
+        RocksEngine(tmp_path / "frontier")
+
+
+def test_rocksdb_refuses_a_damaged_store(tmp_path: Path) -> None:
+    """A store whose files are gone or cut is refused with its name, never begun anew."""
+    store = RocksEngine(tmp_path / "frontier")
+    store.close()
+    (tmp_path / "frontier" / "CURRENT").write_bytes(b"nonsense\n")
+    with pytest.raises(StoreError, match="frontier cannot be opened"):
+        RocksEngine(tmp_path / "frontier")

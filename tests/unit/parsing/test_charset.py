@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.parsing.charset import decode, decode_body, find_encoding
+from crawler.parsing.charset import decode, decode_body
+from crawler.parsing.labels import find_encoding
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "charset"
 ROWS = json.loads((CORPUS / "rows.json").read_text(encoding="ascii"))
@@ -82,6 +83,13 @@ JAPANESE = "これは日本語のテキストです。とても簡単です。"
 SAMPLES = [
     ("cp1252", "Le café est très bon, déjà vu à Noël. ", "windows-1252"),
     ("cp1252", "Said “hello” and it’s fine — really. ", "windows-1252"),  # noqa: RUF001
+    ("cp1252", "A plain text with one café in it and nothing more. ", "windows-1252"),
+    ("cp1252", "Müller & Sons meet El Niño. ", "windows-1252"),
+    ("iso8859-2", "Příliš žluťoučký kůň úpěl ďábelské ódy. ", "iso-8859-2"),
+    ("cp1254", "Bu Türkçe basit bir metindir, şimdi güneş doğdu, ığdır. ", "windows-1254"),  # noqa: RUF001
+    ("cp1253", "Αυτό είναι ένα απλό κείμενο στα ελληνικά. ", "iso-8859-7"),
+    ("cp1255", "זהו טקסט פשוט בעברית לבדיקה. ", "windows-1255"),
+    ("cp1256", "هذا نص بسيط باللغة العربية للاختبار. ", "windows-1256"),
     ("cp1250", "Zażółć gęślą jaźń, źdźbło trawy i łąka. ", "windows-1250"),
     ("cp1251", RUSSIAN, "windows-1251"),
     ("koi8-r", RUSSIAN, "koi8-r"),

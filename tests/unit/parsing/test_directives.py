@@ -137,7 +137,8 @@ def test_a_page_expires_after_its_date():
     found = parse_directives(
         ["unavailable_after: 2010-06-25"], ["unavailable_after: 2011-01-01"], "examplebot"
     )
-    at = found.unavailable_after
+    at = datetime(2010, 6, 25, tzinfo=UTC).timestamp()
+    assert found.unavailable_after == at
     assert found.expired(at + 1)
     assert not found.expired(at)
     assert not NO_DIRECTIVES.expired(at)

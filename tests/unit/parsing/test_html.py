@@ -272,6 +272,12 @@ def test_bounds_hold():
     assert not parse("<p>x").truncated
 
 
+def test_fragments_do_not_use_up_the_bound():
+    """Thousands of links into the page itself are one link, and others must still be found."""
+    body = "".join(f"<a href='#{n}'>x</a>" for n in range(100)) + "<a href=/x>x</a>"
+    assert urls(body, options=ParsingOptions(max_links=2)) == ["/dir/page.html", "/x"]
+
+
 class Broken:
     """A resolver that fails."""
 

@@ -22,8 +22,9 @@ ENGLISH = (
     "because the night had been long and everyone knew that the weather would turn before noon."
 )
 GERMAN = (
-    "Der Hafen war still, als die ersten Boote einliefen, und die Leute, die seit dem frühen "
-    "Morgen gewartet hatten, gingen zum Wasser hinunter. Niemand sprach viel, denn die Nacht war lang."
+    "Der Hafen war still, als die ersten Boote einliefen, und die Leute, die seit dem "
+    "frühen Morgen gewartet hatten, gingen zum Wasser hinunter. Niemand sprach viel, denn die "
+    "Nacht war lang."
 )
 DANISH = (
     "Havnen var stille, da de første både kom ind, og folk, der havde ventet siden den tidlige "

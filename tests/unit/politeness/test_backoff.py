@@ -148,7 +148,8 @@ def test_a_day_of_retry_after_parks_the_host_and_more_is_cut():
 def test_a_server_is_believed_whatever_its_error():
     """RFC 9110 §10.2.3: a time that is named with an error or a redirect is kept to."""
     assert judge(Attempt(403, retry_after=30.0)).blocked_until == 1030
-    assert judge(Attempt(301, retry_after=10.0)) == Verdict(blocked_until=1010)
+    for status in (300, 301, 308):
+        assert judge(Attempt(status, retry_after=10.0)) == Verdict(blocked_until=1010)
     broken = judge(Attempt(500, retry_after=30.0))
     assert (broken.retry_at, broken.blocked_until) == (1030, 1030)
 
@@ -182,6 +183,14 @@ def test_options_out_of_range_stop_the_crawl_at_its_start(wrong):
     """A wait of nothing or of for ever is a mistake in the settings."""
     with pytest.raises(ConfigError):
         BackoffOptions(**wrong)
+
+
+def test_an_operator_may_ask_for_no_second_try():
+    """Zero tries and no patience are settings like others."""
+    strict = BackoffOptions(max_retries=0, max_throttles=0, patience=0, jitter=0.0)
+    assert judge(Attempt(500), strict).outcome is Outcome.FAILED_SERVER
+    assert judge(Attempt(429), strict).outcome is Outcome.FAILED_THROTTLED
+    assert blocks(Attempt(500), 2, strict) == [1, 2]
 
 
 COUNT = st.integers(0, 2000)

@@ -164,7 +164,7 @@ def test_the_last_good_copy_applies_while_its_refresh_fails():
     """RFC 9309 §2.4: a stale copy is used only while the file is unreachable."""
     machine = answered(RobotsAnswer(200, FILE))
     again(machine, RobotsAnswer(500), DAY)
-    assert machine.state(A) == "stale_rules"
+    assert (machine.state(A), machine.copied_at(A)) == ("stale_rules", 0)
     assert machine.check(PRIVATE, A, DAY + 1) == DENIED
     assert machine.check(PAGE, A, DAY + 1) is ALLOW
     assert machine.crawl_delay(A) == 7
@@ -172,7 +172,11 @@ def test_the_last_good_copy_applies_while_its_refresh_fails():
     again(machine, RobotsAnswer(None), due)
     assert machine.state(A) == "stale_rules"
     again(machine, RobotsAnswer(404), machine.next_try_at(A))
-    assert (machine.state(A), machine.crawl_delay(A)) == ("allow_all", None)
+    assert (machine.state(A), machine.crawl_delay(A), machine.copied_at(A)) == (
+        "allow_all",
+        None,
+        None,
+    )
 
 
 def test_house_rule_a_missing_file_is_no_copy_to_fall_back_on():
@@ -192,13 +196,13 @@ def test_not_modified_makes_a_copy_young_again():
 def test_a_long_outage_is_permission_only_if_the_policy_says_so():
     """RFC 9309 §2.3.1.4: after a long period a crawler MAY assume that there is no file."""
     for policy, state in (("allow", "outage_allow"), ("disallow", "disallow_all")):
-        machine = answered(RobotsAnswer(500), long_outage_policy=policy)
-        again(machine, RobotsAnswer(500), 29 * DAY)
+        machine = answered(RobotsAnswer(500), at=DAY, long_outage_policy=policy)
+        again(machine, RobotsAnswer(500), 31 * DAY - 1)
         assert machine.state(A) == "disallow_all"
-        again(machine, RobotsAnswer(500), 30 * DAY)
+        again(machine, RobotsAnswer(500), 31 * DAY + 60)
         assert machine.state(A) == state
-        assert (machine.check(PAGE, A, 30 * DAY) is ALLOW) is (policy == "allow")
-        assert isinstance(machine.check(PAGE, A, 31 * DAY), Fetch)
+        assert (machine.check(PAGE, A, 31 * DAY + 60) is ALLOW) is (policy == "allow")
+        assert isinstance(machine.check(PAGE, A, 32 * DAY), Fetch)
 
 
 def test_a_copy_outlives_a_long_outage():
@@ -292,6 +296,14 @@ def test_a_file_beyond_the_limit_is_read_up_to_it():
     assert machine.check(PRIVATE, A, 1) == DENIED
 
 
+def test_a_line_that_ends_at_the_limit_is_whole_in_a_copy_too():
+    """The byte after the limit is kept with the copy: it tells whether a line was cut."""
+    first = answered(RobotsAnswer(200, FILE + b"X: y\n"), max_bytes=len(FILE) - 1)
+    second = robots(max_bytes=len(FILE) - 1)
+    second.load(A, first.dump(A))
+    assert first.sitemaps(A) == second.sitemaps(A) == ("/s.xml",)
+
+
 STORIES = {
     "rules": [RobotsAnswer(200, FILE)],
     "allow_all": [RobotsAnswer(404)],
@@ -342,9 +354,11 @@ def test_a_clock_set_back_between_runs_makes_a_copy_due():
 
 def test_a_shorter_max_age_holds_for_restored_copies():
     """Settings of this run decide, not those of the run that fetched."""
-    machine = robots(max_age=60.0)
-    machine.load(A, answered(RobotsAnswer(200, FILE)).dump(A))
-    assert isinstance(machine.check(PAGE, A, 60), Fetch)
+    for answer in (RobotsAnswer(200, FILE), RobotsAnswer(404)):
+        machine = robots(max_age=60.0)
+        machine.load(A, answered(answer, at=100.0).dump(A))
+        assert machine.check(PAGE, A, 159) is ALLOW
+        assert isinstance(machine.check(PAGE, A, 160), Fetch)
 
 
 VALID = answered(RobotsAnswer(200, FILE)).dump(A)

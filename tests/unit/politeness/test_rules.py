@@ -144,6 +144,25 @@ def test_the_longest_of_the_matching_lines_is_named():
     assert found.decide("http://a.test/ax").line == 2
 
 
+GLOBS = [
+    ("/ab*ba$", "/aba", False), ("/ab*ba$", "/abba", True), ("/ab*ba$", "/abxba", True),
+    ("/ab*ba$", "/abxbay", False), ("/a*b*b", "/axb", False), ("/a*b*b", "/abxb", True),
+    ("/*aa*aa", "/aaa", False), ("/*aa*aa", "/aaaa", True), ("/*aa*a$", "/aa", False),
+    ("/a$", "/a", True), ("/a$", "/ab", False), ("*", "/", True), ("/*", "/x", True),
+    ("/a*", "/a", True), ("/*$", "/x", True), ("/b*", "/a", False), ("/*x*y", "/yx", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "path", "hit"), GLOBS)
+def test_the_line_that_is_named_really_matches(pattern, path, hit):
+    """RFC 9309 §2.2.3: parts between stars follow each other and do not overlap."""
+    found = rules(f"User-agent: *\nDisallow: {pattern}\nAllow: /none\n")
+    decision = found.explain(f"http://a.test{path}")
+    assert decision.line == (2 if hit else None)
+    assert decision.allowed is not hit
+    assert found.decide(f"http://a.test{path}").allowed is not hit
+
+
 def test_a_permission_is_explained_only_on_demand():
     """`decide` stays cheap; `explain` names the allow line, and none where no line matches."""
     found = rules("User-agent: *\nDisallow: /a\nAllow: /a/b\n")
@@ -235,7 +254,7 @@ def padded(last: bytes, size: int = MAX_BYTES) -> bytes:
 def test_a_rule_that_ends_at_the_limit_counts_and_the_next_one_does_not():
     """RFC 9309 §2.5: 500 KiB are read."""
     file = padded(b"Disallow: /in/") + b"\nDisallow: /out/\n" + b"#" * 3_000_000
-    assert not allows(file, "/in/x")
+    assert rules(file).decide("http://a.test/in/x").rule == "Disallow: /in/"
     assert allows(file, "/out/x")
 
 
@@ -260,6 +279,7 @@ def test_wildcards_are_bounded_and_the_excess_is_counted():
     assert rules(file).dropped == 5
     assert rules("User-agent: *\nDisallow: /" + "*a" * 51).dropped == 1
     assert rules("User-agent: *\nDisallow: /" + "*a" * 50).dropped == 0
+    assert rules("User-agent: *\nDisallow: /" + "*a" * 50 + "$").dropped == 1
 
 
 def test_a_rule_written_twice_is_kept_once():

@@ -82,18 +82,6 @@ def test_pipelined_requests_are_answered_in_order(local_web):
     assert found.index(b"/1") < found.index(b"/2")
 
 
-def test_request_in_pieces(serve):
-    """A head that comes byte by byte starts with its first byte."""
-    web = serve(Answer(body=PAGE, close=True))
-    with socket.create_connection((web.hosts[0], web.port), timeout=5) as client:
-        client.sendall(b"GET / HT")
-        time.sleep(0.03)
-        client.sendall(b"TP/1.1\r\nHost: a.test\r\n\r\n")
-        assert client.recv(100).startswith(b"HTTP/1.1 200")
-    (hit,) = wait_for(web, 1)
-    assert hit.t_end - hit.t_start >= 0.03
-
-
 def test_head_has_no_body(serve):
     """HEAD gets the headers of GET and nothing more."""
     _, headers, body = ask(serve(Answer(body=PAGE)), method="HEAD")
@@ -193,13 +181,14 @@ def test_reset(serve, fault):
     "fault", [Fault.HANG, Fault.HANG_HEADERS, Fault.HANG_BODY], ids=lambda fault: fault.value
 )
 def test_hang_lasts_until_the_client_leaves(serve, fault):
-    """A hanging answer is logged when the client has gone, and ends then."""
+    """A hanging answer is in the log when the client has gone, and not before."""
     web = serve(Answer(body=PAGE, fault=fault))
-    with pytest.raises(TimeoutError):
-        talk(web, timeout=0.05)
+    with socket.create_connection((web.hosts[0], web.port), timeout=5) as client:
+        client.sendall(b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n")
+        time.sleep(0.02)
+        assert web.log() == []
     (hit,) = wait_for(web, 1)
     assert hit.ended == fault.value
-    assert hit.t_end - hit.t_start >= 0.05
 
 
 @pytest.mark.parametrize("fault", [Fault.ENDLESS, Fault.ENDLESS_HEADERS], ids=lambda f: f.value)
@@ -241,15 +230,13 @@ def test_big_body_ends_when_it_is_handed_over(serve):
     web = serve(Answer(body=b"x" * 30_000_000, close=True))
     with socket.create_connection((web.hosts[0], web.port), timeout=5) as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: a.test\r\n\r\n")
-        client.recv(10)
-        time.sleep(0.05)
+        size = len(client.recv(10))
+        time.sleep(0.02)
         assert web.log() == []
-        size = 10
         while piece := client.recv(1 << 20):
             size += len(piece)
     (hit,) = wait_for(web, 1)
     assert (hit.sent, hit.ended) == (size, "done")
-    assert hit.t_end - hit.t_start >= 0.05
 
 
 def test_client_that_leaves(serve):

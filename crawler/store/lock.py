@@ -1,0 +1,46 @@
+"""One process per job directory."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from typing import TYPE_CHECKING, Self
+
+from crawler.errors import StoreError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class JobLock:
+    """Holds ``<directory>/lock`` until it is released or the process ends, however it ends."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    @classmethod
+    def acquire(cls, directory: Path) -> Self:
+        """Take the lock of a job directory.
+
+        Raises:
+            StoreError: Another process has it; its number is named.
+        """
+        descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            owner = os.read(descriptor, 32).decode(errors="replace").strip()
+            os.close(descriptor)
+            raise StoreError(
+                f"JOBDIR {directory} is in use by process {owner or 'unknown'}: stop that crawl, "
+                "or choose another directory with -s JOBDIR=PATH"
+            ) from None
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        return cls(descriptor)
+
+    def release(self) -> None:
+        """Give the lock back; idempotent."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
