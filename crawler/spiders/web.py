@@ -71,7 +71,7 @@ class WebSpider(scrapy.Spider):
             if visit is not None:
                 visit.outcome = Outcome.SKIPPED_TYPE
             return
-        parsed = self._parse(response, job, charset)
+        parsed = self._parsed(response, job, charset)
         page = self._page(response, job, visit, media, parsed)
         if visit is not None:
             visit.page = page
@@ -79,7 +79,7 @@ class WebSpider(scrapy.Spider):
                 job.follow_refresh(visit, parsed.refresh)
         yield page
 
-    def _parse(self, response: Response, job: Job, charset: str | None) -> ParsedPage:
+    def _parsed(self, response: Response, job: Job, charset: str | None) -> ParsedPage:
         parsed = parse_html(
             response.body,
             url=response.url,
