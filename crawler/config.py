@@ -188,8 +188,11 @@ TABLE: tuple[Setting, ...] = (
         "Waiting that outweighs one link of depth, so that no host starves.", "s", 0.001,
     ),
     Setting(
-        "FRONTIER_BUFFER", 64, "URLs of one queue held in memory; the rest is in the store.",
-        "URLs", 1, 100_000,
+        "FRONTIER_BUFFER",
+        100_000,
+        "Queued URLs held in memory over all hosts; the rest is in the store.",
+        "URLs",
+        1,
     ),
     Setting(
         "FRONTIER_MAX_WAIT", 120.0,

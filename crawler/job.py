@@ -20,7 +20,7 @@ from crawler.commit import GroupCommit, committed_lengths
 from crawler.config import Config
 from crawler.dedupe import Indexes, IndexRow, make_fingerprinter
 from crawler.errors import StoreError
-from crawler.frontier import NEVER, Frontier, MemoryEngine, RocksEngine
+from crawler.frontier import Frontier, MemoryEngine, RocksEngine
 from crawler.ledger import Ledger
 from crawler.model import Discovery, Outcome, Page, Reason
 from crawler.politeness import (
@@ -92,11 +92,19 @@ class Job:
         self._backoff = Backoff(config.backoff, self._rng)
         self.fingerprinter = make_fingerprinter(config.dedupe.algorithm)
         self._lock: JobLock | None = None
-        self._open()
+        try:
+            self._open()
+        except BaseException:
+            self.abandon()
+            raise
 
     @classmethod
-    def of(cls, crawler: Crawler) -> Job:
+    def of(cls, crawler: Crawler, spider: Spider | None = None) -> Job:
         """Return the job of a crawler, made at the first call.
+
+        Args:
+            crawler: Scrapy's.
+            spider: Its spider, where Scrapy does not know it yet.
 
         Raises:
             ConfigError: A setting is unusable.
@@ -104,7 +112,7 @@ class Job:
         """
         job = cls._of.get(crawler)
         if job is None:
-            spider = crawler.spider
+            spider = spider or crawler.spider
             assert spider is not None  # Scrapy makes the spider before all components
             default = getattr(spider, "default_directory", None)
             directory = job_directory(crawler.settings, default=default)
@@ -152,11 +160,15 @@ class Job:
             )
         return RocksEngine(store)
 
+    def abandon(self) -> None:
+        """Let the directory go; what was not committed is as if it had not happened."""
+        if self._lock is not None:
+            self._lock.release()
+
     def close(self) -> None:
         """Commit everything, close the outputs and let the directory go."""
         self.commits.close(self.now())
-        if self._lock is not None:
-            self._lock.release()
+        self.abandon()
 
     # --- discovery -------------------------------------------------------------------
 
@@ -209,9 +221,7 @@ class Job:
 
     def judge_download(self, url: str, status: int, retry_after: bytes | None) -> None:
         """Draw the consequences for its host of an answer that belongs to no visit."""
-        host = self.frontier.hosts.get(host_key(url))
-        if host is not None:
-            self._judge(host, None, status, None, retry_after)
+        self._judge(self.frontier.host(host_key(url)), None, status, None, retry_after)
 
     def _judge(
         self,
@@ -306,9 +316,8 @@ class Job:
         self.robots_answers[str(answer.status or answer.error)] += 1
         self._ledger.keep_robots(self.frontier, origin, self.robots.dump(origin))
         self._ledger.keep_totals(self.frontier, self.robots_answers)
-        host = self.frontier.hosts.get(host_key(origin))
-        if host is not None:
-            self.frontier.ask_delay(host, self.robots.crawl_delay(origin) or 0.0, now)
+        host = self.frontier.host(host_key(origin))
+        self.frontier.ask_delay(host, self.robots.crawl_delay(origin) or 0.0, now)
         self.frontier.open_origin(origin, now)
         self.commits.page_settled(now)
 
@@ -342,14 +351,6 @@ class Job:
         )
         self._ledger.add_page(self.frontier, row)
         page.stored = True
-
-    def smallest_gap(self) -> tuple[Host, float] | None:
-        """Return the host with the shortest pause between two requests, and that pause in s."""
-        gaps = [(h.min_gap, h.key, h) for h in self.frontier.hosts.values() if h.min_gap < NEVER]
-        if not gaps:
-            return None
-        gap, _, host = min(gaps)
-        return host, gap
 
 
 def location_text(value: bytes) -> str:

@@ -60,7 +60,7 @@ class Reason(Enum):
     HOST_BUDGET = "host_budget"
     REDIRECTS = "redirects"  # the chain is longer than the limit
     ROBOTS = "robots"  # a rule of robots.txt disallows it
-    ADDRESS = "address"  # a literal address that may not be reached
+    ADDRESS = "address"  # the host is, or resolves to, an address that may not be reached
 
 
 class Link(NamedTuple):
@@ -95,10 +95,13 @@ class Allow:
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """A rule of robots.txt forbids the URL: the rule as it stands there, and its line."""
+    """The URL is never to be fetched: by a rule of robots.txt, as it stands there at its line,
+    or because its host resolves to no address that may be reached.
+    """
 
     rule: str | None = None
     line: int | None = None
+    reason: Reason = Reason.ROBOTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +177,7 @@ class Page:
     last_modified: str | None
     bytes: int
     links: list[Link] = field(default_factory=list)
+    body_hash: str | None = None  # 32 hex digits, set where no text tells the page from others
     content_hash: str | None = None  # 32 hex digits, set by the exact-duplicate stage
     simhash: str | None = None  # "<algorithm>:<16 hex digits>", set by the near-duplicate stage
     signature: Signature | None = None  # the simhash as the near index wants it

@@ -7,6 +7,7 @@ or whose host rests, stays in the frontier.
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections import deque
 from typing import TYPE_CHECKING
@@ -20,10 +21,11 @@ from twisted.python.failure import Failure
 
 from crawler.frontier import Kind, Lease
 from crawler.job import Job
-from crawler.model import Fetch, Gate, Origin, Outcome
+from crawler.model import Deny, Fetch, Gate, Origin, Outcome, Reason, Wait
 from crawler.requests import RequestCodec
 from crawler.seams import Alarm, current_visit, follow_completion
 from crawler.turns import Turns
+from crawler.urls import host_of
 from crawler.visits import TOKEN, Visit
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ class FrontierScheduler(BaseScheduler):
         connect(self._idle, signals.spider_idle)
         self._ticker = create_looping_call(self._tick)
         self._ticker.start(self.job.commit_interval, now=False)
+        _tune_garbage_collection()
 
     def close(self, reason: str) -> None:
         """End: everything Scrapy finished is committed; what it did not is queued again."""
@@ -108,8 +111,10 @@ class FrontierScheduler(BaseScheduler):
     # --- out -------------------------------------------------------------------------
 
     def _gate(self, url: str, origin: Origin) -> Gate:
-        """Answer the frontier's question from the robots rules."""
+        """Answer the frontier's question from the robots rules, if their host may be reached."""
         answer = self.job.robots.check(url, origin, self.job.now())
+        if isinstance(answer, Fetch | Wait) and self.job.was_refused(host_of(url)):
+            return Deny(reason=Reason.ADDRESS)
         if isinstance(answer, Fetch):
             self.job.robots.started(origin)
         return answer
@@ -269,6 +274,16 @@ class FrontierScheduler(BaseScheduler):
             self._turns.refuse_all()
         elif self._alarm.choked:
             self._relieve()
+
+
+def _tune_garbage_collection() -> None:
+    """Keep the collector from walking again and again over what lives as long as the crawl.
+
+    Pages are freed by their reference counts; cycles are rare.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def _nothing(result: object) -> Iterable[object]:

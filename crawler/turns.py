@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrapy.exceptions import IgnoreRequest
 
-from crawler.model import Allow, Deny, Fetch, Gate, Origin, Wait
+from crawler.model import Allow, Deny, Fetch, Gate, Origin, Reason, Wait
 from crawler.seams import current_visit
 from crawler.urls import origin as origin_of
 
@@ -78,7 +78,8 @@ class Turns:
     async def _allowed(self, url: str, origin: Origin) -> None:
         while not isinstance(answer := self._gate(url, origin), Allow):
             if isinstance(answer, Deny):
-                raise IgnoreRequest(f"robots.txt forbids {url} by {answer.rule!r}")
+                by = "robots.txt" if answer.reason is Reason.ROBOTS else "its address"
+                raise IgnoreRequest(f"{by} forbids {url} by {answer.rule!r}")
             if isinstance(answer, Wait):
                 raise IgnoreRequest(f"robots.txt of {origin} cannot be reached")
             known: asyncio.Future[None] = asyncio.get_running_loop().create_future()

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import logging
+import sys
 
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
 
 from crawler.arguments import ARGUMENTS, WebArguments
 from crawler.config import Config
-from crawler.errors import CrawlerError
+from crawler.errors import ConfigError, CrawlerError
 from crawler.job import job_directory, prepare_directory
+
+logger = logging.getLogger(__name__)
+
+_CHATTY = (
+    *("scrapy.utils.log", "scrapy.addons", "scrapy.crawler", "scrapy.middleware"),
+    *("scrapy.core.engine", "scrapy.extensions", "scrapy.statscollectors"),
+)
 
 
 class Command(CrawlCommand):
@@ -23,21 +33,51 @@ class Command(CrawlCommand):
         lines = [f"  -a {name}=…".ljust(20) + text for name, text in ARGUMENTS.items()]
         parser.epilog = "\n".join(["arguments of the spider web:", *lines, _EPILOG])
 
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Keep a terminal for the progress line: Scrapy's start-up lines go to logs only."""
+        super().process_options(args, opts)
+        if sys.stderr.isatty() and not (opts.loglevel or opts.logfile):
+            for name in _CHATTY:  # Scrapy sets levels anew; filters stay
+                logging.getLogger(name).addFilter(lambda record: record.levelno > logging.INFO)
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check what was given, then crawl."""
         try:
             self._check(args, opts)
         except CrawlerError as error:
             raise UsageError(str(error), print_help=False) from error
-        super().run(args, opts)
+        if len(args) != 1:
+            super().run(args, opts)  # says what is wrong
+            return
+        process = self.crawler_process
+        assert process is not None
+        started = process.crawl(self._create_crawler(args[0]), **opts.spargs)
+        if isinstance(started, asyncio.Task):
+            started.add_done_callback(self._ended)
+        process.start()
+        if process.bootstrap_failed and not self.exitcode:
+            self.exitcode = 1
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """Say in one line why the crawl did not start, where the reason is one of ours."""
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, CrawlerError):
+            sys.stderr.write(f"crawl: error: {error}\n")
+            self.exitcode = 2
+        elif error is not None:
+            logger.error("The crawl broke", exc_info=error)
+            self.exitcode = 1
 
     def _check(self, args: list[str], opts: argparse.Namespace) -> None:
         process = self.crawler_process
         assert process is not None  # Scrapy sets both before run
         assert self.settings is not None
+        known = process.spider_loader.list()
+        if len(args) == 1 and args[0] not in known:
+            raise ConfigError(f"no spider {args[0]!r} in this project; known: {', '.join(known)}")
+        Config.read(self.settings)
         if args != ["web"]:
             return
-        Config.read(self.settings)
         WebArguments.read(opts.spargs, self.settings)
         directory = job_directory(self.settings, default="crawls/web")
         if directory is not None:

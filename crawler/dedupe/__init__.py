@@ -9,8 +9,8 @@ Two pages are **exact** duplicates if their texts agree but for white space; the
 is compared. They are **near**-duplicates if the fingerprints of their texts differ in few
 of 64 bits: in how few depends on the length of the text (``options.THRESHOLDS``), and across
 sites the demand is stricter, because chance finds something in any large crowd. Text too
-short to mean anything is left alone: the empty text has no duplicates at all, less than 25
-tokens no near ones.
+short to mean anything is left alone: the empty text has no duplicates at all (a page
+without text goes by its ``body_hash``), less than 25 tokens no near ones.
 
 A page is asked about first and added only if it is no duplicate, so an index holds one
 representative of each cluster: the page that was fetched first. **A page is never a
@@ -23,7 +23,7 @@ rebuilt at start: the caller writes each addition in the same batch as the page 
 the rows back to ``Indexes.load``. No text, URL or site makes them raise.
 """
 
-from crawler.dedupe.exact import EMPTY_HASH, ExactIndex, content_hash
+from crawler.dedupe.exact import EMPTY_HASH, ExactIndex, body_hash, content_hash
 from crawler.dedupe.indexes import Indexes, IndexRow
 from crawler.dedupe.near_index import Match, NearIndex
 from crawler.dedupe.options import DedupeOptions, threshold
@@ -44,6 +44,7 @@ __all__ = [
     "Match",
     "NearIndex",
     "UrlTable",
+    "body_hash",
     "content_hash",
     "make_fingerprinter",
     "parse_signature",

@@ -47,6 +47,14 @@ def content_hash(text: str) -> bytes:
     return hashlib.blake2b(_collapse(text), digest_size=HASH_BYTES).digest()
 
 
+def body_hash(body: bytes) -> bytes:
+    """Return the identity of a body, 16 bytes: for pages that have no text to compare.
+
+    It never equals that of a text, so an empty body is not an empty text.
+    """
+    return hashlib.blake2b(body, digest_size=HASH_BYTES, person=b"body").digest()
+
+
 EMPTY_HASH = content_hash("")
 """Hash of a text without any content; it is never a duplicate."""
 

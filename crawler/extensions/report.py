@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import sys
+from collections import deque
 from typing import TYPE_CHECKING
 
 from scrapy import signals
@@ -50,7 +51,7 @@ class Report:
         """Begin to report."""
         self._job = Job.of(self._crawler)
         self._started_at = self._job.now()
-        self._last = (self._started_at, self._job.frontier.counts.stored)
+        self._samples = deque([(self._started_at, self._job.frontier.counts.stored)], maxlen=11)
         self._warn_without_contact(spider)
         self._ticker = create_looping_call(self._tick)
         if self._interval > 0:
@@ -72,11 +73,11 @@ class Report:
 
     def _tick(self) -> None:
         now, stored = self._job.now(), self._job.frontier.counts.stored
-        then, before = self._last
-        self._last = (now, stored)
+        then, before = self._samples[0]  # a rate over the last ten ticks
+        self._samples.append((now, stored))
         rate = (stored - before) / max(now - then, 1e-6)
         self._publish()
-        line = progress_line(self._job, now=now, rate=rate, elapsed=now - self._started_at)
+        line = progress_line(self._job, rate=rate, elapsed=now - self._started_at)
         if self._live:
             sys.stderr.write(_CLEAR_LINE + line)
             sys.stderr.flush()
@@ -86,9 +87,8 @@ class Report:
     def _publish(self) -> None:
         """Copy the counts to the stats, under the names of their enums."""
         counts, stats = self._job.frontier.counts, self._crawler.stats
-        for name in ("discovered", "queued", "leased", "waiting", "fetches"):
+        for name in ("discovered", "queued", "leased", "waiting", "fetches", "hosts"):
             stats.set_value(f"frontier/{name}", getattr(counts, name))
-        stats.set_value("frontier/hosts", len(self._job.frontier.hosts))
         for outcome, count in counts.done.items():
             stats.set_value(f"outcome/{outcome.value}", count)
         for why, count in counts.rejected.items():

@@ -23,10 +23,10 @@ _ENDS = {
 }
 
 
-def progress_line(job: Job, *, now: float, rate: float, elapsed: float) -> str:
+def progress_line(job: Job, *, rate: float, elapsed: float) -> str:
     """Return one line: pages, pages/s, queued, hosts ready and waiting, errors."""
     counts = job.frontier.counts
-    ready, resting = job.frontier.host_states(now)
+    ready, resting = job.frontier.host_states()
     errors = sum(counts.done[outcome] for outcome in _FAILURES)
     return (
         f"{_clock(elapsed)}  {counts.stored:,} pages  {rate:.1f}/s  "
@@ -67,16 +67,13 @@ def _left(job: Job) -> str:
 
 
 def _hosts(job: Job) -> str:
-    hosts = job.frontier.hosts
-    visited = sum(1 for host in hosts.values() if host.ended_at)
-    smallest = job.smallest_gap()
-    if smallest is None:
-        return f"{visited:,} visited"
-    host, gap = smallest
-    delay = job.frontier.host_delay(host)
+    visited = f"{job.frontier.counts.hosts:,} visited"
+    if job.frontier.smallest_pause is None:
+        return visited
+    pause, host, delay = job.frontier.smallest_pause
     return (
-        f"{visited:,} visited; smallest pause between two requests to one host: "
-        f"{gap:.3f} s at {host.key} (delay {delay:g} s)"
+        f"{visited}; smallest pause between two requests to one host in this run: "
+        f"{pause:.3f} s at {host} (delay {delay:g} s)"
     )
 
 

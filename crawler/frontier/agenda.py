@@ -18,13 +18,15 @@ class Agenda:
     others are stale and dropped when they surface. O(log hosts) a move.
     """
 
-    __slots__ = ("_aging", "_ready", "_resting", "_tick")
+    __slots__ = ("_aging", "_ready", "_resting", "_tick", "on_it", "ready")
 
     def __init__(self, aging: float) -> None:
         self._aging = aging
         self._resting: list[tuple[float, int, int, Host]] = []
         self._ready: list[tuple[float, int, int, Host]] = []
         self._tick = 0
+        self.on_it = 0  # hosts that have something to do
+        self.ready = 0  # those of them that are known to be ready
 
     def place(self, host: Host, now: float) -> None:
         """Put a host where it belongs now; a busy or idle host belongs nowhere."""
@@ -33,15 +35,24 @@ class Agenda:
             self.remove(host)
         elif at > now:
             if host.entry != (at, None):
+                self._enter(host, (at, None))
                 self._push(self._resting, at, host)
-                host.entry = (at, None)
         else:
             self._make_ready(host, now)
 
     def remove(self, host: Host) -> None:
         """Take a host off the agenda."""
         host.stamp += 1
-        host.entry = None
+        self._enter(host, None)
+
+    def _enter(self, host: Host, entry: tuple[float, int | None] | None) -> None:
+        """Note where a host's live heap entry is, and keep the counts."""
+        old = host.entry
+        self.on_it += (entry is not None) - (old is not None)
+        self.ready += (entry is not None and entry[1] is not None) - (
+            old is not None and old[1] is not None
+        )
+        host.entry = entry
 
     def pop(self, now: float) -> Host | None:
         """Take the best host that may act; None when none may."""
@@ -72,7 +83,7 @@ class Agenda:
             since = host.entry[0]
             if host.entry[1] <= priority:
                 return
-        host.entry = (since, priority)
+        self._enter(host, (since, priority))
         self._push(self._ready, priority * self._aging + since, host)
 
     def _push(self, heap: list[tuple[float, int, int, Host]], value: float, host: Host) -> None:

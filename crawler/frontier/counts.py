@@ -20,6 +20,7 @@ class Counts:
     leased: int = 0
     waiting: int = 0
     fetches: int = 0  # distinct URLs handed out at least once
+    hosts: int = 0  # asked at least once
     done: Counter[Outcome] = field(default_factory=Counter)
     rejected: Counter[Reason] = field(default_factory=Counter)
 

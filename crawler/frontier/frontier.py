@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _ROW_KEY = struct.Struct(">BQ")
 _MOMENT = struct.Struct(">d")
+_FULL_SHARE, _SMALL_SHARE = 64, 4
 _WORK_PER_CALL = 1000
 """URLs one ``next`` may ask the gate about before it lets the event loop breathe."""
 
@@ -54,8 +55,8 @@ class Frontier:
     unless it was rejected for the way it was found and is found in a better one. Not
     thread-safe: one event loop owns it.
 
-    Cost: ``add`` O(log queue) a URL, ``next`` O(log hosts); memory per host and per
-    buffered entry, not per known URL.
+    Cost: ``add`` O(log queue) a URL, ``next`` O(log hosts); memory per host with
+    work and per buffered URL (both bounded, see docs/architecture.md), not per known URL.
 
     Args:
         engine: Where everything is kept.
@@ -79,6 +80,9 @@ class Frontier:
         self.counts = Counts()
         self.hosts: dict[HostKey, Host] = {}
         self.leases: dict[int, Lease] = {}
+        self.smallest_pause: tuple[float, HostKey, float] | None = None
+        """Shortest time in s from the end of a transfer to the next hand-out at the same
+        host, that host, and its delay; None before any host was asked twice."""
         self._engine = engine
         self._admit = admit
         self._key = key
@@ -89,6 +93,8 @@ class Frontier:
         self._touched: dict[HostKey, Host] = {}
         self._errand_hosts: dict[HostKey, Host] = {}
         self._waiting: list[tuple[float, int, Entry]] = []
+        self._buffered = 0
+        self._restarted_at = 0.0  # 0: the store is new
         self._sequence = 0
         self._turns = 0
         self._restore(now)
@@ -136,11 +142,15 @@ class Frontier:
 
     def _take(self, url: str, key: HostKey, mark: Mark, found: Discovery) -> Reason | None:
         """Enter a new URL in the books, as queued or as rejected."""
-        host = self.hosts.get(key)
-        reason = self._refuse(url, host, found)
+        reason = self._admit(url) or self._refuse(found)
+        host = None
+        if reason is None:
+            host = self.host(key)
+            reason = Reason.HOST_BUDGET if host.exhausted else None
         self.counts.discovered += 1
         self._seen.set(mark, reason)
-        if reason is not None:
+        if host is None or reason is not None:
+            assert reason is not None
             self.counts.rejected[reason] += 1
             return reason
         entry = Entry(
@@ -153,27 +163,16 @@ class Frontier:
             copies=found.copies,
             payload=found.payload,
         )
-        self._enqueue(entry, host or self._host(key))
+        self._enqueue(entry, host)
         return None
 
     def _too_deep(self, found: Discovery) -> bool:
         return 0 < self.options.max_depth < found.depth
 
-    def _refuse(self, url: str, host: Host | None, found: Discovery) -> Reason | None:
-        reason = self._admit(url)
-        if reason is not None:
-            return reason
+    def _refuse(self, found: Discovery) -> Reason | None:
         if self._too_deep(found):
             return Reason.DEPTH
-        if found.redirects > self.options.max_redirects:
-            return Reason.REDIRECTS
-        return Reason.HOST_BUDGET if host is not None and host.exhausted else None
-
-    def _host(self, key: HostKey) -> Host:
-        host = self.hosts.get(key)
-        if host is None:
-            host = self.hosts[key] = Host(key)
-        return host
+        return Reason.REDIRECTS if found.redirects > self.options.max_redirects else None
 
     def _enqueue(self, entry: Entry, host: Host) -> None:
         queue = self._queue(origin_of(entry.url), host)
@@ -182,9 +181,13 @@ class Frontier:
         row = entry.encode()
         self._batch.put(Table.QUEUE, key, row)
         self._unread.setdefault(queue.prefix, []).append((key, row))
-        queue.push(key, entry, self.options.buffer)
+        self._buffered += queue.push(key, entry, self._share())
         self.counts.queued += 1
         self._touched[host.key] = host
+
+    def _share(self) -> int:
+        """Return how many URLs one queue may hold in memory: many, unless all hold too many."""
+        return _FULL_SHARE if self._buffered < self.options.buffer else _SMALL_SHARE
 
     @staticmethod
     def _queue(origin: Origin, host: Host) -> UrlQueue:
@@ -296,8 +299,8 @@ class Frontier:
             return None
         answer = gate(entry.url, queue.origin)
         match answer:
-            case Deny():
-                self._drop_head(host, queue, Reason.ROBOTS)
+            case Deny(reason=reason):
+                self._drop_head(host, queue, reason)
             case Fetch(url):
                 queue.held = True
                 self._send_errand(Errand(Kind.ROBOTS, url, queue.origin), now)
@@ -319,7 +322,7 @@ class Frontier:
         """Read a queue's next rows, from the engine and from what is not yet written to it."""
         if queue.buffer or not queue.stored:
             return
-        limit = self.options.buffer
+        limit = self._share()
         deleted = self._batch.tables[Table.QUEUE]
         rows: list[tuple[bytes, bytes]] = []
         after, more = queue.cursor, True
@@ -335,9 +338,11 @@ class Frontier:
         ]
         rows.sort()
         queue.refill([(key, Entry.decode(row)) for key, row in rows[:limit]])
+        self._buffered += len(queue.buffer)
 
     def _drop_head(self, host: Host, queue: UrlQueue, reason: Reason) -> None:
         key, entry = queue.pop()
+        self._buffered -= 1
         self._batch.delete(Table.QUEUE, key)
         self._seen.set(entry.fingerprint, reason)
         self.counts.queued -= 1
@@ -346,7 +351,8 @@ class Frontier:
 
     def _lease_page(self, host: Host, queue: UrlQueue, now: float) -> Lease:
         key, entry = queue.pop()
-        queue.leased.add(key)
+        self._buffered -= 1
+        queue.leased.append(key)
         self.counts.queued -= 1
         self.counts.leased += 1
         if entry.first_try:
@@ -357,7 +363,7 @@ class Frontier:
         return lease
 
     def _lease_errand(self, host: Host, now: float) -> Lease:
-        errand = host.errands.popleft()
+        errand = host.errands.pop(0)
         if not host.errands:
             del self._errand_hosts[host.key]
         lease = self._lease(host, errand.kind, errand.url, now)
@@ -372,7 +378,9 @@ class Frontier:
         host.busy = True
         self._agenda.remove(host)
         if host.ended_at:
-            host.min_gap = min(host.min_gap, now - host.ended_at)
+            pause = (now - host.ended_at, host.key, self.host_delay(host))
+            if self.smallest_pause is None or pause < self.smallest_pause:
+                self.smallest_pause = pause
         self.leases[lease.number] = lease
         return lease
 
@@ -388,14 +396,14 @@ class Frontier:
 
     def open_origin(self, origin: Origin, now: float) -> None:
         """Let the URLs of an origin ask the gate again: its errand has come back."""
-        host = self._host(host_key(origin))
+        host = self.host(host_key(origin))
         queue = self._queue(origin, host)
         queue.held = False
         queue.not_before = 0.0
         self._agenda.place(host, now)
 
     def _send_errand(self, errand: Errand, now: float) -> None:
-        host = self._host(host_key(errand.url))
+        host = self.host(host_key(errand.url))
         host.errands.append(errand)
         self._errand_hosts[host.key] = host
         self._agenda.place(host, now)
@@ -413,6 +421,7 @@ class Frontier:
         lease.transferring = False
         host = lease.host
         host.busy = False
+        self.counts.hosts += not host.ended_at
         host.ended_at = now
         host.next_at = now + self.host_delay(host)
         self._touched[host.key] = host
@@ -458,7 +467,7 @@ class Frontier:
         entry, queue = lease.entry, lease.queue
         if entry is None or queue is None or self.leases.pop(lease.number, None) is None:
             raise AssertionError(f"no lease of a page, or settled before: {lease.url}")
-        queue.leased.discard(lease.key)
+        queue.leased.remove(lease.key)
         self.counts.leased -= 1
         self._batch.delete(Table.QUEUE, lease.key)
         self._touched[lease.host.key] = lease.host
@@ -473,11 +482,25 @@ class Frontier:
             _, _, entry = heapq.heappop(self._waiting)
             self._batch.delete(Table.WAITING, entry.fingerprint)
             self.counts.waiting -= 1
-            host = self._host(host_key(entry.url))
+            host = self.host(host_key(entry.url))
             self._enqueue(entry, host)
             self._agenda.place(host, now)
 
     # --- host clocks -----------------------------------------------------------------
+
+    def host(self, key: HostKey) -> Host:
+        """Return a host: from memory, from the store, or new."""
+        host = self.hosts.get(key)
+        if host is None:
+            host = snapshot.read_host(self._engine, key) or Host(key)
+            self._rest_after_restart(host)
+            self.hosts[key] = host
+        return host
+
+    def _rest_after_restart(self, host: Host) -> None:
+        """Keep the delay to a request that was out when an earlier run ended unrecorded."""
+        if self._restarted_at:
+            host.next_at = max(host.next_at, self._restarted_at + self.host_delay(host))
 
     def host_delay(self, host: Host) -> float:
         """Return the seconds that count for a host: ours, or the site's own if longer."""
@@ -498,11 +521,9 @@ class Frontier:
         self._touched[host.key] = host
         self._agenda.place(host, now)
 
-    def host_states(self, now: float) -> tuple[int, int]:
-        """Return how many hosts with queued URLs are ready, and how many rest. O(hosts)."""
-        with_work = [host for host in self.hosts.values() if not host.busy and host.open_queues()]
-        ready = sum(1 for host in with_work if host.ready_at() <= now)
-        return ready, len(with_work) - ready
+    def host_states(self) -> tuple[int, int]:
+        """Return how many hosts with URLs queued are ready, and how many rest."""
+        return self._agenda.ready, self._agenda.on_it - self._agenda.ready
 
     # --- commit ----------------------------------------------------------------------
 
@@ -511,9 +532,16 @@ class Frontier:
         self._batch.put(table, key, value)
 
     def take_batch(self) -> Batch:
-        """Return all changes since the last call; they are to be written as one."""
+        """Return all changes since the last call; they are to be written as one.
+
+        Hosts that have nothing left to do go from memory: their rows are in the batch.
+        """
         batch, self._batch = self._batch, Batch()
         snapshot.describe(batch, self.counts, self._sequence, self._touched.values())
+        for host in self._touched.values():
+            if host.idle:
+                self._agenda.remove(host)
+                self.hosts.pop(host.key, None)
         self._touched = {}
         self._unread = {}
         return batch
@@ -524,11 +552,13 @@ class Frontier:
         if counts is None:
             return
         self.counts, self._sequence = counts
+        self._restarted_at = now
         for host in snapshot.read_hosts(self._engine):
-            self.hosts[host.key] = host
-            host.next_at = max(host.next_at, now + self.host_delay(host))
-            self.counts.queued += sum(map(len, host.queues.values()))
-            self._agenda.place(host, now)
+            if not host.idle:
+                self._rest_after_restart(host)
+                self.hosts[host.key] = host
+                self.counts.queued += sum(map(len, host.queues.values()))
+                self._agenda.place(host, now)
         for _, row in self._engine.scan(Table.WAITING):
             self._wait(Entry.decode(row[_MOMENT.size :]), _MOMENT.unpack_from(row)[0])
             self.counts.waiting += 1

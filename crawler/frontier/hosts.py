@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-from collections import deque
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -34,29 +33,34 @@ class UrlQueue:
         self.buffer: list[tuple[bytes, Entry]] = []
         self.cursor = prefix
         self.stored = 0
-        self.leased: set[bytes] = set()  # rows handed out whose outcome is not recorded yet
+        self.leased: list[bytes] = []  # rows handed out whose outcome is not recorded yet
         self.held = False  # waits for an errand (its robots.txt)
         self.not_before = 0.0
 
     def __len__(self) -> int:
         return len(self.buffer) + self.stored
 
-    def push(self, key: bytes, entry: Entry, limit: int) -> None:
-        """Take a new row, which is or will be stored, into the buffer if it belongs there."""
-        if self.stored and key > self.cursor:
+    def push(self, key: bytes, entry: Entry, limit: int) -> int:
+        """Take a new row, which is or will be stored, into the buffer if it belongs there.
+
+        Returns:
+            By how much the buffer has grown; it never holds more than ``limit`` rows and one.
+        """
+        if key > self.cursor and (self.stored or len(self.buffer) >= limit):
             self.stored += 1
-            return
+            return 0
         heapq.heappush(self.buffer, (key, entry))
         self.cursor = max(self.cursor, key)
-        if len(self.buffer) > 2 * limit:
-            self._spill(limit)
+        return 1 if len(self.buffer) <= limit + 1 else 1 - self._spill(limit)
 
-    def _spill(self, limit: int) -> None:
-        """Forget all but the ``limit`` best rows; they are stored already."""
+    def _spill(self, limit: int) -> int:
+        """Forget all but the ``limit`` best rows, which are stored already; return how many."""
         self.buffer.sort()
-        self.stored += len(self.buffer) - limit
+        spilled = len(self.buffer) - limit
+        self.stored += spilled
         del self.buffer[limit:]
         self.cursor = self.buffer[-1][0]
+        return spilled
 
     def refill(self, rows: list[tuple[bytes, Entry]]) -> None:
         """Move rows, in key order and beyond the cursor, from the store to the buffer."""
@@ -103,13 +107,19 @@ class Host:
     throttles: int = 0  # 429/503 in a row
     failures: int = 0  # network failures in a row
     ended_at: float = 0.0  # end of the last transfer; 0 = none yet
-    min_gap: float = NEVER  # smallest time from an end to the next hand-out
     busy: bool = False
     exhausted: bool = False  # the budget is used up
     queues: dict[Origin, UrlQueue] = field(default_factory=dict)
-    errands: deque[Errand] = field(default_factory=deque)
+    errands: list[Errand] = field(default_factory=list)
     stamp: int = 0  # of its live agenda entry; entries with another one are stale
     entry: tuple[float, int | None] | None = None  # (time, priority if ready) of that entry
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is queued, leased or asked for: its stored row says all of it."""
+        return not (self.busy or self.errands or any(self.queues.values())) and not any(
+            queue.leased or queue.held for queue in self.queues.values()
+        )
 
     @property
     def clock(self) -> float:

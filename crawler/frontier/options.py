@@ -30,5 +30,6 @@ class FrontierOptions:
     aging: float = 10.0
     """Seconds of waiting that outweigh one level of priority, so that no host starves."""
 
-    buffer: int = 64
-    """Entries of one queue held in memory; the rest stay in the engine."""
+    buffer: int = 100_000
+    """Queued URLs held in memory, over all hosts, about 400 bytes each; a few more where
+    there are more hosts than that. The rest stays in the engine."""

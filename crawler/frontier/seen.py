@@ -14,10 +14,10 @@ State = Outcome | Reason | None
 """What became of a known URL; None while it is on its way."""
 
 _ON_ITS_WAY = b"\x00"
-_CODES: dict[bytes, State] = {_ON_ITS_WAY: None}
-_CODES.update((bytes([0x20 + i]), outcome) for i, outcome in enumerate(Outcome))
-_CODES.update((bytes([0x60 + i]), reason) for i, reason in enumerate(Reason))
-_BYTES: dict[State, bytes] = {state: code for code, state in _CODES.items()}
+CODES: dict[bytes, State] = {_ON_ITS_WAY: None}
+CODES.update((bytes([0x20 + i]), outcome) for i, outcome in enumerate(Outcome))
+CODES.update((bytes([0x60 + i]), reason) for i, reason in enumerate(Reason))
+_BYTES: dict[State, bytes] = {state: code for code, state in CODES.items()}
 
 
 class SeenSet:
@@ -52,10 +52,10 @@ class SeenSet:
             if code is None:
                 asked.append(mark)
             else:
-                found[mark] = _CODES[code]
+                found[mark] = CODES[code]
         for mark, code in zip(asked, self._engine.get_many(Table.SEEN, asked), strict=True):
             if code is not None:
-                found[mark] = _CODES[code]
+                found[mark] = CODES[code]
                 self._remember(mark, code)
         return found
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import orjson
+
+from crawler.errors import StoreError
 from crawler.frontier.counts import Counts
 from crawler.frontier.engine import Batch, Engine, Table
 from crawler.frontier.hosts import Host, UrlQueue
@@ -13,10 +16,13 @@ from crawler.model import HostKey, Origin, Outcome, Reason
 from crawler.urls import host_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 _COUNTS = b"frontier"
-_CLOCKS = ("next_at", "blocked_until", "asked_delay", "used", "throttles", "failures", "ended_at")
+_CLOCKS = (
+    *("next_at", "blocked_until", "asked_delay", "ended_at"),
+    *("used", "throttles", "failures", "exhausted"),
+)
 
 
 def describe(batch: Batch, counts: Counts, sequence: int, hosts: Iterable[Host]) -> None:
@@ -26,10 +32,11 @@ def describe(batch: Batch, counts: Counts, sequence: int, hosts: Iterable[Host])
     the commit that records their outcome takes them away.
     """
     for host in hosts:
-        batch.put(Table.HOST, host.key.encode(), json.dumps(_host_row(host)).encode())
+        batch.put(Table.HOST, host.key.encode(), _host_row(host))
     row = {
         "discovered": counts.discovered,
         "fetches": counts.fetches,
+        "hosts": counts.hosts,
         "done": {outcome.value: n for outcome, n in counts.done.items()},
         "rejected": {reason.value: n for reason, n in counts.rejected.items()},
         "sequence": sequence,
@@ -42,33 +49,54 @@ def read_counts(engine: Engine) -> tuple[Counts, int] | None:
     value = engine.get_many(Table.META, [_COUNTS])[0]
     if value is None:
         return None
-    row = json.loads(value)
-    counts = Counts(
-        discovered=row["discovered"],
-        fetches=row["fetches"],
-        done=Counter({Outcome(name): n for name, n in row["done"].items()}),
-        rejected=Counter({Reason(name): n for name, n in row["rejected"].items()}),
-    )
-    return counts, row["sequence"]
+    try:
+        row = json.loads(value)
+        counts = Counts(
+            discovered=row["discovered"],
+            fetches=row["fetches"],
+            hosts=row["hosts"],
+            done=Counter({Outcome(name): n for name, n in row["done"].items()}),
+            rejected=Counter({Reason(name): n for name, n in row["rejected"].items()}),
+        )
+        return counts, row["sequence"]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _damaged("the row of counts", error) from error
 
 
-def read_hosts(engine: Engine) -> Iterable[Host]:
+def read_hosts(engine: Engine) -> Iterator[Host]:
     """Yield every host with its clocks and the number of rows in each of its queues."""
     for key, value in engine.scan(Table.HOST):
-        yield _host(HostKey(key.decode()), json.loads(value))
+        yield _host(HostKey(key.decode()), value)
 
 
-def _host_row(host: Host) -> dict[str, Any]:
-    row: dict[str, Any] = {name: getattr(host, name) for name in _CLOCKS}
-    row["exhausted"] = host.exhausted
-    row["queues"] = {q.origin: len(q) + len(q.leased) for q in host.queues.values()}
-    return row
+def read_host(engine: Engine, key: HostKey) -> Host | None:
+    """Return one host, None when the store has it not."""
+    value = engine.get_many(Table.HOST, [key.encode()])[0]
+    return _host(key, value) if value is not None else None
 
 
-def _host(key: HostKey, row: dict[str, Any]) -> Host:
-    host = Host(key, **{name: row[name] for name in _CLOCKS}, exhausted=row["exhausted"])
-    for name, rows in row["queues"].items():
-        origin = Origin(name)
-        queue = host.queues[origin] = UrlQueue(origin, host_hash(origin))
-        queue.stored = rows
+def _host_row(host: Host) -> bytes:
+    clocks = [getattr(host, name) for name in _CLOCKS]
+    queues = {q.origin: len(q) + len(q.leased) for q in host.queues.values()}
+    return orjson.dumps([clocks, queues])
+
+
+def _host(key: HostKey, row: bytes) -> Host:
+    try:
+        clocks, queues = orjson.loads(row)
+        host = Host(key, **dict(zip(_CLOCKS, clocks, strict=True)))
+        for name, rows in queues.items():
+            if rows:
+                origin = Origin(name)
+                queue = host.queues[origin] = UrlQueue(origin, host_hash(origin))
+                queue.stored = int(rows)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise _damaged(f"the row of host {key}", error) from error
     return host
+
+
+def _damaged(what: str, error: Exception) -> StoreError:
+    return StoreError(
+        f"the frontier's store is damaged: {what} cannot be read ({error}); restore the job "
+        "directory from a copy, or start anew with another JOBDIR"
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import zlib
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 import brotli
@@ -20,7 +19,8 @@ else:
 _CHUNK = 1 << 20
 _NO_LIMIT = 1 << 40
 _MAX_CODINGS = 3
-_MAX_MEMBERS = 1000
+_MAX_MEMBERS = 100  # each costs a copy of what follows it
+_MAX_WINDOW = 23  # binary logarithm: 8 MiB, as RFC 9659 has it for Content-Encoding
 
 
 class CodingError(Exception):
@@ -34,9 +34,9 @@ class TooLargeError(Exception):
 def decode(body: bytes, header: bytes, *, limit: int) -> bytes:
     """Undo the codings named by a Content-Encoding header, last one first.
 
-    A body that does not begin like its coding is returned as it is: servers that name a
-    coding and do not apply it are common. Unknown codings are left alone, too: what follows
-    sees bytes that are no text. An empty list of codings changes nothing.
+    A body that does not begin with the magic of gzip or zstd is returned as it is: servers
+    that name a coding and do not apply it are common. deflate and br have none to tell by.
+    Unknown codings are left alone, too: what follows sees bytes that are no text.
 
     Args:
         body: As received.
@@ -47,7 +47,8 @@ def decode(body: bytes, header: bytes, *, limit: int) -> bytes:
         CodingError: The body begins like its coding, and is corrupt or cut short.
         TooLargeError: It grows beyond ``limit``.
 
-    Spec: RFC 9110 §8.4.1, RFC 1952 (gzip), RFC 1950 (deflate), RFC 7932 (br), RFC 8878 (zstd).
+    Spec: RFC 9110 §8.4.1, RFC 1952 (gzip), RFC 1950 (deflate), RFC 7932 (br), RFC 8878 and
+    RFC 9659 (zstd).
     """
     names = [name.strip().lower() for name in header.split(b",") if name.strip()]
     if len(names) > _MAX_CODINGS:
@@ -65,7 +66,9 @@ def _gunzip(body: bytes, limit: int) -> bytes:
         return body
     parts: list[bytes] = []
     rest = body
-    while rest.startswith(b"\x1f\x8b") and len(parts) < _MAX_MEMBERS:
+    while rest.startswith(b"\x1f\x8b"):
+        if len(parts) == _MAX_MEMBERS:
+            raise CodingError(f"more than {_MAX_MEMBERS} gzip members")
         part, rest = _inflate(rest, 31, limit)
         limit -= len(part)
         parts.append(part)
@@ -106,25 +109,35 @@ def _unbrotli(body: bytes, limit: int) -> bytes:
         size += len(part)
         if size > limit:
             raise TooLargeError(f"unpacks to more than {limit} bytes")
-        if not part and engine.can_accept_more_data():
+        if not part and engine.can_accept_more_data() and not engine.is_finished():
             raise CodingError("cut short")
         data = b""
     return b"".join(parts)
 
 
 def _unzstd(body: bytes, limit: int) -> bytes:
-    if not body.startswith(b"\x28\xb5\x2f\xfd"):
-        return body
-    try:
-        with zstd.ZstdFile(BytesIO(body)) as file:
-            out = file.read(limit + 1)
-    except (zstd.ZstdError, EOFError) as error:
-        raise CodingError(f"corrupt or cut short: {error}") from error
-    if len(out) > limit:
-        raise TooLargeError(f"unpacks to more than {limit} bytes")
-    return out
+    """Undo zstd; several frames follow each other, trailing garbage is ignored."""
+    parts: list[bytes] = []
+    rest = body
+    while rest.startswith(b"\x28\xb5\x2f\xfd"):
+        if len(parts) == _MAX_MEMBERS:
+            raise CodingError(f"more than {_MAX_MEMBERS} zstd frames")
+        engine = zstd.ZstdDecompressor(options=_ZSTD)
+        try:
+            part = engine.decompress(rest, limit + 1)
+        except zstd.ZstdError as error:
+            raise CodingError(f"corrupt: {error}") from error
+        limit -= len(part)
+        if limit < 0:
+            raise TooLargeError("unpacks to more than the limit")
+        if not engine.eof:
+            raise CodingError("cut short")
+        parts.append(part)
+        rest = engine.unused_data
+    return b"".join(parts) if parts else body
 
 
+_ZSTD = {int(zstd.DecompressionParameter.window_log_max): _MAX_WINDOW}
 _CODINGS: dict[bytes, Callable[[bytes, int], bytes]] = {
     b"gzip": _gunzip,
     b"x-gzip": _gunzip,

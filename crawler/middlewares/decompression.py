@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
+from scrapy.responsetypes import responsetypes
 
 from crawler.job import Job
 from crawler.middlewares.codings import CodingError, TooLargeError, decode
@@ -55,4 +56,6 @@ class DecompressionMiddleware:
                 self._job.judge(visit, trouble=Trouble.SIZE if size else Trouble.CONTENT)
             raise IgnoreRequest(f"{request.url[:200]}: {error}") from error
         del response.headers[b"Content-Encoding"]
-        return response.replace(body=body)
+        # Scrapy gave the packed body a class without text; other spiders want `.css`
+        kind = responsetypes.from_args(headers=response.headers, url=response.url, body=body)
+        return response.replace(body=body, cls=kind)

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class ExactDuplicatesPipeline:
-    """Gives the verdict on equal texts; white space does not count."""
+    """Gives the verdict on equal texts; white space does not count.
+
+    Pages without any text are equal when their bodies are, byte by byte.
+    """
 
     def __init__(self, job: Job) -> None:
         self._index = job.indexes.exact
@@ -34,10 +37,9 @@ class ExactDuplicatesPipeline:
         """Note the page's content hash; drop the page when the content is known."""
         if not isinstance(item, Page):
             return item
-        digest = content_hash(item.text)
-        item.content_hash = digest.hex()
-        first = self._index.lookup(digest, item.url)
+        item.content_hash = item.body_hash or content_hash(item.text).hex()
+        first = self._index.lookup(bytes.fromhex(item.content_hash), item.url)
         if first is not None:
             item.duplicate = Duplicate(first, Outcome.DUPLICATE_EXACT)
-            raise DropItem(f"same text as {first}")
+            raise DropItem(f"same content as {first}")
         return item

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import scrapy
 
 from crawler.arguments import WebArguments
+from crawler.dedupe import body_hash
 from crawler.job import Job
 from crawler.model import Outcome, Page
 from crawler.parsing import is_html, parse_html, split_content_type
@@ -44,6 +45,7 @@ class WebSpider(scrapy.Spider):
 
         Raises:
             ConfigError: An argument is unknown, missing or unusable.
+            StoreError: The job directory is.
         """
         arguments = WebArguments.read(kwargs, crawler.settings)
         arguments.apply(crawler.settings)
@@ -51,6 +53,7 @@ class WebSpider(scrapy.Spider):
         spider.seed_urls = arguments.seeds
         spider.scope = arguments.scope
         spider.allow, spider.deny = arguments.allow, arguments.deny
+        Job.of(crawler, spider)  # a job directory that cannot be used is refused right here
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
@@ -120,6 +123,7 @@ class WebSpider(scrapy.Spider):
             last_modified=_text(header(b"Last-Modified")),
             bytes=len(response.body),
             links=parsed.links,
+            body_hash=None if parsed.text.strip() else body_hash(response.body).hex(),
             main_text=parsed.main_text,
         )
 

@@ -77,9 +77,9 @@ class JsonLines:
 
 def _without_surrogates(value: Any) -> Any:
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if isinstance(value, list):
         return [_without_surrogates(part) for part in value]
     if isinstance(value, dict):
-        return {key: _without_surrogates(part) for key, part in value.items()}
+        return {_without_surrogates(k): _without_surrogates(v) for k, v in value.items()}
     return value

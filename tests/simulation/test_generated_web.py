@@ -65,7 +65,7 @@ def test_a_restart_loses_and_repeats_nothing_that_was_committed(make_engine, exa
 
 def _crash_and_compare(seed: int, stops: list[int], engine: Engine) -> None:
     web = GeneratedWeb(seed, SHAPE)
-    crawl = SimulatedCrawl(web, FrontierOptions(delay=1.0, buffer=4), engine=engine)
+    crawl = SimulatedCrawl(web, FrontierOptions(delay=1.0, buffer=20), engine=engine)
     for dispatches in stops:
         crawl.run(max_dispatches=dispatches)
         _assert_polite(crawl)
