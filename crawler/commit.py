@@ -10,14 +10,18 @@ if and only if its URL is done.
 from __future__ import annotations
 
 import json
+import logging
 from typing import TYPE_CHECKING, Protocol
 
+from crawler.errors import StoreError
 from crawler.frontier.engine import Table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from crawler.frontier import Engine, Frontier
+
+logger = logging.getLogger(__name__)
 
 _LENGTHS = b"outputs"
 
@@ -44,7 +48,12 @@ def committed_lengths(engine: Engine) -> dict[str, int]:
 
 
 class GroupCommit:
-    """Commits pages in groups: after so many, or so many seconds, whichever comes first."""
+    """Commits pages in groups: after so many, or so many seconds, whichever comes first.
+
+    A disk that is full, or a store that fails, loses nothing: what is not committed stays in
+    memory and is tried again. Meanwhile ``stalled`` says why, and the crawl hands out nothing
+    new, so that what is held stays bounded by the requests that were in flight.
+    """
 
     def __init__(
         self, engine: Engine, frontier: Frontier, *, interval: float, pages: int, now: float
@@ -58,6 +67,8 @@ class GroupCommit:
         self._last_at = now
         self.soon = False
         """Set to commit with the next page instead of with its group."""
+        self.stalled: str | None = None
+        """Why nothing can be committed at present; None when all is well."""
 
     def add_output(self, output: Output) -> None:
         """Make a file part of every commit from now on."""
@@ -66,7 +77,8 @@ class GroupCommit:
     def page_settled(self, now: float) -> None:
         """Note that one more page is done; commits when the group is large or old enough."""
         self._waiting += 1
-        if self.soon or self._waiting >= self._pages or now - self._last_at >= self._interval:
+        due = self._waiting >= self._pages or now - self._last_at >= self._interval
+        if self.soon or (due and not self.stalled):
             self.commit(now)
 
     def tick(self, now: float) -> None:
@@ -74,20 +86,30 @@ class GroupCommit:
         if self._waiting and now - self._last_at >= self._interval:
             self.commit(now)
 
-    def commit(self, now: float) -> None:
-        """Make everything settled so far durable, as one change."""
-        lengths = {output.path.name: output.sync() for output in self._outputs}
-        batch = self._frontier.take_batch()
-        batch.put(Table.META, _LENGTHS, json.dumps(lengths).encode())
-        self._engine.write(batch)
-        self._engine.sync()
-        self._waiting = 0
+    def commit(self, now: float) -> bool:
+        """Make everything settled so far durable, as one change; return whether it is."""
         self._last_at = now
         self.soon = False
+        try:
+            lengths = {output.path.name: output.sync() for output in self._outputs}
+            self._frontier.put(Table.META, _LENGTHS, json.dumps(lengths).encode())
+            self._frontier.commit(self._engine.write)
+            self._engine.sync()
+        except (OSError, StoreError) as error:
+            if self.stalled is None:
+                logger.warning("The crawl pauses, nothing is lost: %s. It is tried again.", error)
+            self.stalled = str(error)
+            return False
+        if self.stalled is not None:
+            logger.warning("The crawl goes on: what was held is stored.")
+        self.stalled = None
+        self._waiting = 0
+        return True
 
     def close(self, now: float) -> None:
         """Commit what is left and close the outputs and the engine."""
-        self.commit(now)
+        if not self.commit(now):
+            logger.error("The last pages could not be stored; the next start fetches them again.")
         for output in self._outputs:
             output.close()
         self._engine.close()

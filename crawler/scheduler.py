@@ -78,7 +78,7 @@ class FrontierScheduler(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         """Whether the crawl goes on: something is out, or due within the longest wait."""
-        return self.job.frontier.pending and not self._parked()
+        return bool(self.job.commits.stalled) or (self.job.frontier.pending and not self._parked())
 
     def next_request(self) -> Request | None:
         """Return the next request whose host is ready; None sets the alarm."""
@@ -86,6 +86,8 @@ class FrontierScheduler(BaseScheduler):
         if self._same_turn:
             return self._same_turn.popleft()
         now = self.job.now()
+        if self.job.commits.stalled:
+            return None
         lease = self.job.frontier.next(now, self._gate)
         if lease is None:
             self._alarm.set(self.job.frontier.wake_at(now), now)
@@ -269,7 +271,10 @@ class FrontierScheduler(BaseScheduler):
             raise CloseSpider("waiting")
 
     def _tick(self) -> None:
+        stalled = self.job.commits.stalled
         self.job.commits.tick(self.job.now())
+        if stalled and not self.job.commits.stalled:
+            self._alarm.poke()
         if self._alarm.closing:
             self._turns.refuse_all()
         elif self._alarm.choked:

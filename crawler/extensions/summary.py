@@ -28,6 +28,8 @@ def progress_line(job: Job, *, rate: float, elapsed: float) -> str:
     counts = job.frontier.counts
     ready, resting = job.frontier.host_states()
     errors = sum(counts.done[outcome] for outcome in _FAILURES)
+    if job.commits.stalled:
+        return f"{_clock(elapsed)}  paused: {job.commits.stalled}"
     return (
         f"{_clock(elapsed)}  {counts.stored:,} pages  {rate:.1f}/s  "
         f"{counts.queued + counts.waiting:,} queued  "

@@ -531,20 +531,22 @@ class Frontier:
         """Add a row of another part to the next batch, so that both stand or fall together."""
         self._batch.put(table, key, value)
 
-    def take_batch(self) -> Batch:
-        """Return all changes since the last call; they are to be written as one.
+    def commit(self, write: Callable[[Batch], None]) -> None:
+        """Have all changes since the last commit written as one.
 
-        Hosts that have nothing left to do go from memory: their rows are in the batch.
+        Whatever ``write`` raises is passed on, and nothing is lost: the changes are part of
+        the next commit. Hosts that have nothing left to do go from memory afterwards; their
+        rows say all of it.
         """
-        batch, self._batch = self._batch, Batch()
-        snapshot.describe(batch, self.counts, self._sequence, self._touched.values())
+        snapshot.describe(self._batch, self.counts, self._sequence, self._touched.values())
+        write(self._batch)
         for host in self._touched.values():
             if host.idle:
                 self._agenda.remove(host)
                 self.hosts.pop(host.key, None)
+        self._batch = Batch()
         self._touched = {}
         self._unread = {}
-        return batch
 
     def _restore(self, now: float) -> None:
         """Continue where the engine's last commit left off; leased URLs are queued again."""

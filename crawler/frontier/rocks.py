@@ -26,7 +26,7 @@ from crawler.errors import StoreError
 from crawler.frontier.engine import FORMAT, Batch, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 _CACHE_BYTES = 64 * 2**20  # blocks of all tables
@@ -46,20 +46,26 @@ class RocksEngine:
             StoreError: It is damaged, of another format, or no database of ours.
         """
         self._path = path
-        cache = Cache(_CACHE_BYTES)
+        self._broken = False
         fresh = not path.exists()
+        self._open()
+        self._check_format(fresh=fresh)
+
+    def _open(self) -> None:
+        cache = Cache(_CACHE_BYTES)
         try:
             self._db: Rdict = Rdict(
-                str(path), _options(cache), {table.value: _options(cache) for table in Table}
+                str(self._path),
+                _options(cache),
+                {table.value: _options(cache) for table in Table},
             )
         except Exception as error:
             raise StoreError(
-                f"{path} cannot be opened: {error}; restore it from a copy, or start anew with "
-                "another JOBDIR"
+                f"{self._path} cannot be opened: {error}; restore it from a copy, or start anew "
+                "with another JOBDIR"
             ) from error
         self._tables = {table: self._db.get_column_family(table.value) for table in Table}
         self._handles = {table: self._db.get_column_family_handle(table.value) for table in Table}
-        self._check_format(fresh=fresh)
 
     def _check_format(self, *, fresh: bool) -> None:
         found = self._tables[Table.META].get(_VERSION)
@@ -101,7 +107,16 @@ class RocksEngine:
         return found
 
     def write(self, batch: Batch) -> None:
-        """Apply the batch, all of it or nothing."""
+        """Apply the batch, all of it or nothing.
+
+        Raises:
+            StoreError: It could not be written, as on a full disk. RocksDB then refuses all
+                writes until it is opened again, which the next call does.
+        """
+        if self._broken:
+            self.close()
+            self._open()
+            self._broken = False
         rows = WriteBatch(raw_mode=True)
         for table, changes in batch.tables.items():
             handle = self._handles[table]
@@ -110,11 +125,22 @@ class RocksEngine:
                     rows.delete(key, handle)
                 else:
                     rows.put(key, value, handle)
-        self._db.write(rows)
+        self._guarded(lambda: self._db.write(rows))
 
     def sync(self) -> None:
-        """Sync the write-ahead log."""
-        self._db.flush_wal(True)
+        """Sync the write-ahead log.
+
+        Raises:
+            StoreError: It could not be synced.
+        """
+        self._guarded(lambda: self._db.flush_wal(True))
+
+    def _guarded(self, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except Exception as error:
+            self._broken = True
+            raise StoreError(f"{self._path} cannot be written: {error}") from error
 
     def close(self) -> None:
         """Close the database. Its lock goes with the last reference to it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class JsonLines:
     """One file of JSON objects, one a line, UTF-8.
 
-    Lines are buffered by :meth:`write` and on disk after :meth:`sync`, whose result is the
-    length to commit. Opening cuts the file to the length that was committed last.
+    Lines are held in memory by :meth:`write` and on disk after :meth:`sync`, whose result is
+    the length to commit. Opening cuts the file to the length that was committed last.
     """
 
     def __init__(self, path: Path, *, committed: int) -> None:
@@ -39,12 +39,14 @@ class JsonLines:
                     "it was changed or cut by something else; restore it, or start anew "
                     "with another JOBDIR"
                 )
-            self._file: BinaryIO = path.open("r+b" if path.exists() else "w+b")
-            self._file.truncate(committed)
-            self._file.seek(committed)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            os.ftruncate(self._file, committed)
         except OSError as error:
             raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error
-        self._length = committed
+        self._on_disk = committed
+        self._held: list[bytes] = []
+        self.length = committed
+        """Bytes written, on disk or not."""
 
     def write(self, record: dict[str, Any]) -> None:
         """Append one object. Lone surrogates, which JSON cannot carry, become U+FFFD."""
@@ -52,27 +54,33 @@ class JsonLines:
             line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
         except TypeError:
             line = orjson.dumps(_without_surrogates(record), option=orjson.OPT_APPEND_NEWLINE)
-        self._file.write(line)
-        self._length += len(line)
-
-    @property
-    def length(self) -> int:
-        """Bytes written, on disk or not."""
-        return self._length
+        self._held.append(line)
+        self.length += len(line)
 
     def sync(self) -> int:
         """Bring every line to disk and return the length of the file.
 
         Raises:
-            OSError: The disk is full or gone; the lines stay buffered.
+            OSError: The disk is full or gone. The file is as it was, the lines are still held.
         """
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        return self._length
+        data = b"".join(self._held)
+        try:
+            written = 0
+            while written < len(data):
+                written += os.pwrite(self._file, data[written:], self._on_disk + written)
+            os.fsync(self._file)
+        except OSError as error:
+            os.ftruncate(self._file, self._on_disk)
+            raise OSError(error.errno, error.strerror, str(self.path)) from error
+        self._held.clear()
+        self._on_disk += len(data)
+        return self._on_disk
 
     def close(self) -> None:
         """Close the file; lines written since the last sync are cut at the next start."""
-        self._file.close()
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
 
 
 def _without_surrogates(value: Any) -> Any:

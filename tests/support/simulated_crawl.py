@@ -61,7 +61,7 @@ class SimulatedCrawl:
 
     def commit(self) -> None:
         """Write everything settled so far."""
-        self.engine.write(self.frontier.take_batch())
+        self.frontier.commit(self.engine.write)
 
     def run(self, **limits: float) -> None:
         """Crawl until nothing is left or a limit is reached."""
