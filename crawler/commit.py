@@ -86,14 +86,14 @@ class GroupCommit:
         if self._waiting and now - self._last_at >= self._interval:
             self.commit(now)
 
-    def commit(self, now: float) -> bool:
+    def commit(self, now: float, *, closing: bool = False) -> bool:
         """Make everything settled so far durable, as one change; return whether it is."""
         self._last_at = now
         self.soon = False
         try:
             lengths = {output.path.name: output.sync() for output in self._outputs}
             self._frontier.put(Table.META, _LENGTHS, json.dumps(lengths).encode())
-            self._frontier.commit(self._engine.write)
+            self._frontier.commit(self._engine.write, closing=closing)
             self._engine.sync()
         except (OSError, StoreError) as error:
             if self.stalled is None:
@@ -108,7 +108,7 @@ class GroupCommit:
 
     def close(self, now: float) -> None:
         """Commit what is left and close the outputs and the engine."""
-        if not self.commit(now):
+        if not self.commit(now, closing=True):
             logger.error("The last pages could not be stored; the next start fetches them again.")
         for output in self._outputs:
             output.close()

@@ -195,6 +195,28 @@ TABLE: tuple[Setting, ...] = (
         1,
     ),
     Setting(
+        "FRONTIER_SEEN",
+        "exact",
+        "What decides that a URL is known: the store, or a Bloom filter in bounded memory that "
+        "takes a few new URLs for known.",
+        choices=("exact", "approximate"),
+    ),
+    Setting(
+        "FRONTIER_SEEN_CAPACITY",
+        1_000_000,
+        "Approximate: URLs in the first layer; further layers double.",
+        "URLs",
+        1000,
+    ),
+    Setting(
+        "FRONTIER_SEEN_ERROR",
+        0.001,
+        "Approximate: most of the new URLs that are lost, over all layers.",
+        "share",
+        1e-9,
+        0.1,
+    ),
+    Setting(
         "FRONTIER_MAX_WAIT", 120.0,
         "Longest idle wait for a host that rests; after it the crawl ends as `waiting` with "
         "its queue kept.", "s", 0,
@@ -402,6 +424,9 @@ def _frontier(v: Values) -> FrontierOptions:
         max_fetches=v["FRONTIER_MAX_FETCHES"],
         aging=v["FRONTIER_AGING"],
         buffer=v["FRONTIER_BUFFER"],
+        seen=v["FRONTIER_SEEN"],
+        seen_capacity=v["FRONTIER_SEEN_CAPACITY"],
+        seen_error=v["FRONTIER_SEEN_ERROR"],
     )
 
 

@@ -159,6 +159,9 @@ def _check_rows(found: Inspection, engine: Engine, queued: Counter[bytes]) -> No
 
 
 def _check_states(found: Inspection, engine: Engine) -> None:
+    """Compare the state of every known URL with the books, where states are kept."""
+    if engine.get_many(Table.META, [b"seen"])[0] != b"exact":
+        return
     states = Counter(CODES.get(code, "unreadable") for _, code in _rows(found, engine, Table.SEEN))
     counts = found.counts
     expected: Counter[Any] = Counter({None: counts.queued + counts.waiting})

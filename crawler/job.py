@@ -133,6 +133,13 @@ class Job:
         self.frontier = Frontier(
             engine, self.config.frontier, admit=self.admit, key=self.canonicalizer.key, now=now
         )
+        self._ledger.agree_on(
+            self.frontier,
+            "URL rules",
+            self.canonicalizer.rules,
+            "known URLs would not be recognised; go back to the URLS_ settings of the first run, "
+            "or start anew with another JOBDIR",
+        )
         self.resumed = self.frontier.counts.discovered > 0
         self.commits = GroupCommit(
             engine,

@@ -11,6 +11,7 @@ import json
 from typing import TYPE_CHECKING
 
 from crawler.dedupe import IndexRow
+from crawler.errors import StoreError
 from crawler.frontier.engine import Table
 
 if TYPE_CHECKING:
@@ -52,6 +53,19 @@ class Ledger:
     def keep_robots(self, frontier: Frontier, origin: Origin, state: Mapping[str, object]) -> None:
         """Keep the state of an origin's robots.txt."""
         frontier.put(Table.ROBOTS, origin.encode(), json.dumps(state).encode())
+
+    def agree_on(self, frontier: Frontier, name: str, value: str, remedy: str) -> None:
+        """Keep a value that must be the same in every run of a crawl.
+
+        Raises:
+            StoreError: An earlier run had another one.
+        """
+        kept = self._engine.get_many(Table.META, [name.encode()])[0]
+        if kept is not None and kept.decode() != value:
+            raise StoreError(
+                f"this crawl was begun with {name} {kept.decode()}, now it is {value}: {remedy}"
+            )
+        frontier.put(Table.META, name.encode(), value.encode())
 
     def totals(self) -> dict[str, int]:
         """Return the counts that :meth:`keep_totals` kept; empty for a new crawl."""

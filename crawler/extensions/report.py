@@ -89,6 +89,8 @@ class Report:
         counts, stats = self._job.frontier.counts, self._crawler.stats
         for name in ("discovered", "queued", "leased", "waiting", "fetches", "hosts"):
             stats.set_value(f"frontier/{name}", getattr(counts, name))
+        for name, value in self._job.frontier.seen_stats().items():
+            stats.set_value(f"frontier/{name}", value)
         for outcome, count in counts.done.items():
             stats.set_value(f"outcome/{outcome.value}", count)
         for why, count in counts.rejected.items():

@@ -48,6 +48,7 @@ def summary(job: Job, *, reason: str, elapsed: float) -> str:
         ("rejected", _counted((r.value, n) for r, n in counts.rejected.most_common())),
         ("robots.txt", _counted(job.robots_answers.most_common())),
         ("left", _left(job)),
+        ("seen set", _seen(job)),
         ("hosts", _hosts(job)),
         ("files", _files(job)),
         ("next", _next(job, reason)),
@@ -76,6 +77,18 @@ def _hosts(job: Job) -> str:
     return (
         f"{visited}; smallest pause between two requests to one host in this run: "
         f"{pause:.3f} s at {host} (delay {delay:g} s)"
+    )
+
+
+def _seen(job: Job) -> str:
+    stats = job.frontier.seen_stats()
+    if not stats:
+        return ""
+    return (
+        f"approximate: {stats['seen/keys']:,.0f} URLs in {stats['seen/layers']:.0f} layers, "
+        f"{stats['seen/error_now']:.2%} of the new ones are taken for known "
+        f"(promised {stats['seen/error_promised']:.2%}), about "
+        f"{stats['seen/expected_loss']:,.0f} lost in this run"
     )
 
 

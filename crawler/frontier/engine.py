@@ -9,6 +9,7 @@ table      key                                             value
 queue      origin hash 8 B + priority 1 B + sequence 8 B   entry
 waiting    fingerprint 16 B                                due time 8 B + entry
 seen       fingerprint 16 B                                state 1 B
+filter     layer 1 B + chunk 4 B                           bits of the approximate seen set
 host       host key                                        clocks, budget, queue sizes
 robots     origin                                          its robots.txt and its age
 pages      number 8 B                                      what finds a page's duplicates again
@@ -35,6 +36,7 @@ class Table(Enum):
     QUEUE = "queue"
     WAITING = "waiting"
     SEEN = "seen"
+    FILTER = "filter"
     HOST = "host"
     ROBOTS = "robots"
     PAGES = "pages"

@@ -10,13 +10,15 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from crawler.errors import StoreError
 from crawler.frontier import snapshot
 from crawler.frontier.agenda import Agenda
+from crawler.frontier.approximate import ApproximateSeenSet
 from crawler.frontier.counts import Counts
 from crawler.frontier.engine import Batch, Engine, Table
 from crawler.frontier.entry import Entry
 from crawler.frontier.hosts import Errand, Host, Kind, Lease, UrlQueue
-from crawler.frontier.seen import SeenSet, State
+from crawler.frontier.seen import ExactSeenSet, SeenSet, State
 from crawler.model import (
     Allow,
     Deny,
@@ -88,7 +90,12 @@ class Frontier:
         self._key = key
         self._agenda = Agenda(options.aging)
         self._batch = Batch()
-        self._seen = SeenSet(engine, lambda: self._batch)
+        self._seen: SeenSet = (
+            ApproximateSeenSet(engine, lambda: self._batch, options)
+            if options.seen == "approximate"
+            else ExactSeenSet(engine, lambda: self._batch)
+        )
+        self._note_kind_of_seen_set()
         self._unread: dict[bytes, list[tuple[bytes, bytes]]] = {}
         self._touched: dict[HostKey, Host] = {}
         self._errand_hosts: dict[HostKey, Host] = {}
@@ -531,13 +538,18 @@ class Frontier:
         """Add a row of another part to the next batch, so that both stand or fall together."""
         self._batch.put(table, key, value)
 
-    def commit(self, write: Callable[[Batch], None]) -> None:
+    def seen_stats(self) -> dict[str, float]:
+        """Return what an operator should know of the seen set; nothing for the exact one."""
+        return self._seen.stats()
+
+    def commit(self, write: Callable[[Batch], None], *, closing: bool = False) -> None:
         """Have all changes since the last commit written as one.
 
         Whatever ``write`` raises is passed on, and nothing is lost: the changes are part of
         the next commit. Hosts that have nothing left to do go from memory afterwards; their
         rows say all of it.
         """
+        self._seen.save(closing=closing)
         snapshot.describe(self._batch, self.counts, self._sequence, self._touched.values())
         write(self._batch)
         for host in self._touched.values():
@@ -547,6 +559,17 @@ class Frontier:
         self._batch = Batch()
         self._touched = {}
         self._unread = {}
+
+    def _note_kind_of_seen_set(self) -> None:
+        """Refuse to look for exact rows where only a filter was kept; the other way works."""
+        name = b"seen"
+        kept = self._engine.get_many(Table.META, [name])[0]
+        if kept == b"approximate" and self.options.seen != "approximate":
+            raise StoreError(
+                "this crawl was begun with FRONTIER_SEEN=approximate and has no exact seen set: "
+                "go on with that setting, or start anew with another JOBDIR"
+            )
+        self._batch.put(Table.META, name, self.options.seen.encode())
 
     def _restore(self, now: float) -> None:
         """Continue where the engine's last commit left off; leased URLs are queued again."""

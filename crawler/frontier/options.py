@@ -33,3 +33,12 @@ class FrontierOptions:
     buffer: int = 100_000
     """Queued URLs held in memory, over all hosts, about 400 bytes each; a few more where
     there are more hosts than that. The rest stays in the engine."""
+
+    seen: str = "exact"
+    """``exact``: the store decides what is known; ``approximate``: a Bloom filter does."""
+
+    seen_capacity: int = 1_000_000
+    """Approximate: keys of the first layer; further layers double."""
+
+    seen_error: float = 0.001
+    """Approximate: most of the new URLs that are taken for known, over all layers."""

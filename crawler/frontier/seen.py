@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from crawler.frontier.engine import Batch, Engine, Table
 from crawler.model import Fingerprint, Outcome, Reason
@@ -20,7 +20,27 @@ CODES.update((bytes([0x60 + i]), reason) for i, reason in enumerate(Reason))
 _BYTES: dict[State, bytes] = {state: code for code, state in CODES.items()}
 
 
-class SeenSet:
+class SeenSet(Protocol):
+    """Which URLs are known."""
+
+    def known(self, marks: Sequence[Fingerprint]) -> dict[Fingerprint, State]:
+        """Return the known URLs among ``marks`` with their states, None where unknown."""
+        ...
+
+    def set(self, mark: Fingerprint, state: State) -> None:
+        """Record the state of a URL with the current batch."""
+        ...
+
+    def save(self, *, closing: bool = False) -> None:
+        """Add to the current batch what the set keeps beside its rows."""
+        ...
+
+    def stats(self) -> dict[str, float]:
+        """Return what an operator should know of it, under the names of the stats."""
+        ...
+
+
+class ExactSeenSet:
     """Exact: the store decides, and what the current batch has written counts already.
 
     The value of a known URL is one byte: on its way, its outcome, or its rejection. Codes
@@ -64,6 +84,13 @@ class SeenSet:
         code = _BYTES[state]
         self._batch().put(Table.SEEN, mark, code)
         self._remember(mark, code)
+
+    def save(self, *, closing: bool = False) -> None:
+        """Do nothing: every state went with its batch."""
+
+    def stats(self) -> dict[str, float]:
+        """Return nothing: there is no error to tell of."""
+        return {}
 
     def _remember(self, mark: Fingerprint, code: bytes) -> None:
         """Keep a code in front of the store; a full generation makes the older one go."""
