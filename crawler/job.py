@@ -13,6 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakKeyDictionary
 
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadTimeoutError,
+)
 from scrapy.http import Response
 
 from crawler.clock import SystemClock
@@ -148,11 +153,8 @@ class Job:
             pages=self.config.commit_pages,
             now=now,
         )
-        self.pages: JsonLines | None = None
-        if self.directory is not None:
-            lengths = committed_lengths(engine)
-            self.pages = JsonLines(self.directory / PAGES, committed=lengths.get(PAGES, 0))
-            self.commits.add_output(self.pages)
+        self._lengths = committed_lengths(engine)
+        self.pages = self.open_lines(PAGES)
 
     def _engine(self) -> Engine:
         if self.directory is None:
@@ -166,6 +168,18 @@ class Job:
                 "bring the store back, or choose another directory with -s JOBDIR=PATH"
             )
         return RocksEngine(store)
+
+    def open_lines(self, name: str) -> JsonLines | None:
+        """Return a JSON lines file of a pipeline's own, as durable as the pages.
+
+        It is cut to its committed length now and part of every commit from here on. None
+        when nothing is kept on disk.
+        """
+        if self.directory is None:
+            return None
+        lines = JsonLines(self.directory / name, committed=self._lengths.get(name, 0))
+        self.commits.add_output(lines)
+        return lines
 
     def abandon(self) -> None:
         """Let the directory go; what was not committed is as if it had not happened."""
@@ -330,7 +344,7 @@ class Job:
 
     def _robots_answer(self, result: Response | Failure, now: float) -> RobotsAnswer:
         if not isinstance(result, Response):
-            return RobotsAnswer(None, error=result.type.__name__ if result.type else "error")
+            return RobotsAnswer(None, error=trouble_of(result.value).value)
         header = result.headers.get
         location = header("Location")
         return RobotsAnswer(
@@ -393,3 +407,16 @@ def prepare_directory(directory: Path) -> None:
             f"JOBDIR {str(directory)!r} cannot be written: {error.strerror or error}; "
             "choose another with -s JOBDIR=PATH"
         ) from error
+
+
+def trouble_of(exception: BaseException | None) -> Trouble:
+    """Name what kept an answer from coming."""
+    if isinstance(exception, CannotResolveHostError):
+        return Trouble.DNS
+    if isinstance(exception, DownloadTimeoutError):
+        return Trouble.TIMEOUT
+    if isinstance(exception, DownloadCancelledError):
+        return Trouble.SIZE
+    if "ssl" in type(exception).__module__.lower() or "certificate" in str(exception).lower():
+        return Trouble.TLS
+    return Trouble.NETWORK

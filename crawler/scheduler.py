@@ -299,12 +299,12 @@ def _nothing(result: object) -> Iterable[object]:
 def _outcome(visit: Visit, result: Response | Failure) -> Outcome:
     """Name how a page ended, from what Scrapy and the pipelines made of it."""
     page = visit.page
+    if page is not None and page.stored:
+        return Outcome.STORED  # its line is written, whatever went wrong afterwards
     if visit.failed:
         return Outcome.FAILED_CALLBACK
     if page is not None and page.duplicate is not None:
         return page.duplicate.kind
-    if page is not None and page.stored:
-        return Outcome.STORED
     if isinstance(result, Response):
         return Outcome.HANDLED
     ignored = isinstance(result.value, IgnoreRequest)

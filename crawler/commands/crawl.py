@@ -45,6 +45,7 @@ class Command(CrawlCommand):
         try:
             self._check(args, opts)
         except CrawlerError as error:
+            self._log_refusal(error)
             raise UsageError(str(error), print_help=False) from error
         if len(args) != 1:
             super().run(args, opts)  # says what is wrong
@@ -62,11 +63,17 @@ class Command(CrawlCommand):
         """Say in one line why the crawl did not start, where the reason is one of ours."""
         error = None if task.cancelled() else task.exception()
         if isinstance(error, CrawlerError):
+            self._log_refusal(error)
             sys.stderr.write(f"crawl: error: {error}\n")
             self.exitcode = 2
         elif error is not None:
             logger.error("The crawl broke", exc_info=error)
             self.exitcode = 1
+
+    def _log_refusal(self, error: CrawlerError) -> None:
+        """Say it in the log file, too: the standard error of a scrapyd job is kept elsewhere."""
+        if self.settings is not None and self.settings.get("LOG_FILE"):
+            logger.error("The crawl does not start: %s", error)
 
     def _check(self, args: list[str], opts: argparse.Namespace) -> None:
         process = self.crawler_process
@@ -82,8 +89,15 @@ class Command(CrawlCommand):
         directory = job_directory(self.settings, default="crawls/web")
         if directory is not None:
             prepare_directory(directory)
+            if _SCRAPYD_JOB in opts.spargs and not directory.is_absolute():
+                logger.warning(_SHARED, directory.absolute())
 
 
+_SCRAPYD_JOB = "_job"  # the argument that scrapyd adds
+_SHARED = (
+    "No absolute JOBDIR: scrapyd's working directory decides where this crawl is kept, now in %s, "
+    "together with every other crawl without one. Say -d setting=JOBDIR=/path/of/this/crawl"
+)
 _EPILOG = """
 example:
   scrapy crawl web -a seeds=https://example.com/ -a max_pages=100 -s JOBDIR=crawls/example

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.log import get_scrapy_root_handler
 
 from crawler.extensions.summary import progress_line, summary
 from crawler.job import Job
@@ -53,6 +54,15 @@ class Report:
         self._started_at = self._job.now()
         self._samples = deque([(self._started_at, self._job.frontier.counts.stored)], maxlen=11)
         self._warn_without_contact(spider)
+        if self._job.resumed:
+            counts = self._job.frontier.counts
+            logger.info(
+                "Going on with the crawl in %s: %d pages stored, %d URLs queued. For a new crawl, "
+                "choose another directory with -s JOBDIR=PATH",
+                self._job.directory,
+                counts.stored,
+                counts.queued + counts.waiting,
+            )
         self._ticker = create_looping_call(self._tick)
         if self._interval > 0:
             self._ticker.start(self._interval, now=False)
@@ -68,8 +78,17 @@ class Report:
         if self._live:
             sys.stderr.write(_CLEAR_LINE)
         elapsed = self._job.now() - self._started_at
-        sys.stderr.write(summary(self._job, reason=reason, elapsed=elapsed) + "\n")
-        sys.stderr.flush()
+        self._say(summary(self._job, reason=reason, elapsed=elapsed))
+
+    def _say(self, text: str) -> None:
+        """Print the summary, or log it where nobody sees what is printed (scrapyd)."""
+        handler = get_scrapy_root_handler()
+        logged = isinstance(handler, logging.FileHandler) and handler.level <= logging.INFO
+        if logged:
+            logger.info("Summary:\n%s", text)
+        if self._live or not logged:
+            sys.stderr.write(text + "\n")
+            sys.stderr.flush()
 
     def _tick(self) -> None:
         now, stored = self._job.now(), self._job.frontier.counts.stored

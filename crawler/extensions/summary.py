@@ -22,6 +22,13 @@ _ENDS = {
     "waiting": "every remaining host rests for longer than FRONTIER_MAX_WAIT",
 }
 
+_TO_GO_ON = {
+    "max_pages": "the same command with a larger -a max_pages",
+    "max_fetches": "the same command with a larger -a max_fetches",
+    "shutdown": "the same command",
+    "waiting": "the same command, when the time has come",
+}
+
 
 def progress_line(job: Job, *, rate: float, elapsed: float) -> str:
     """Return one line: pages, pages/s, queued, hosts ready and waiting, errors."""
@@ -43,7 +50,7 @@ def summary(job: Job, *, reason: str, elapsed: float) -> str:
     duplicates = counts.done[Outcome.DUPLICATE_EXACT] + counts.done[Outcome.DUPLICATE_NEAR]
     rows = [
         ("crawl", f"{_ENDS.get(reason, reason)} after {_clock(elapsed)}"),
-        ("pages", f"{counts.stored:,} stored, {duplicates:,} duplicates dropped"),
+        ("pages", f"{counts.stored:,} stored, {duplicates:,} dropped as duplicates"),
         ("outcomes", _counted((o.value, n) for o, n in counts.done.most_common())),
         ("rejected", _counted((r.value, n) for r, n in counts.rejected.most_common())),
         ("robots.txt", _counted(job.robots_answers.most_common())),
@@ -66,7 +73,7 @@ def _left(job: Job) -> str:
         return ""
     at = job.frontier.wake_at(job.now())
     due = f", the next one is due at {iso_utc(at)}" if at is not None else ""
-    return f"{counts.unfinished:,} URLs still queued{due}"
+    return f"{counts.unfinished:,} still queued{due}"
 
 
 def _hosts(job: Job) -> str:
@@ -99,8 +106,13 @@ def _files(job: Job) -> str:
 
 
 def _next(job: Job, reason: str) -> str:
-    if job.pages is None or not job.frontier.counts.stored:
-        return "" if reason == "finished" else "see the log above for what kept pages from coming"
+    """Say what one would do now."""
+    if reason in _TO_GO_ON:
+        return f"to go on: {_TO_GO_ON[reason]}"
+    if job.pages is None:
+        return ""
+    if not job.frontier.counts.stored:
+        return "no page was stored: the outcomes and rejections above say why"
     return f"head -1 {job.pages.path} | python3 -m json.tool"
 
 

@@ -1,4 +1,4 @@
-"""The storage that the frontier asks of an engine: four ordered tables and atomic batches.
+"""The storage that the frontier asks of an engine: ordered tables and atomic batches.
 
 Every engine passes one contract suite (tests/unit/frontier/test_engine.py). Keys and values
 are bytes; keys of a table are ordered as bytes.

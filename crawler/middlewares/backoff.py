@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from scrapy.exceptions import (
-    CannotResolveHostError,
-    DownloadCancelledError,
-    DownloadTimeoutError,
-    IgnoreRequest,
-)
+from scrapy.exceptions import IgnoreRequest
 
 from crawler.frontier import Kind
-from crawler.job import Job
+from crawler.job import Job, trouble_of
 from crawler.politeness import Trouble
 from crawler.urls import host_of
 
@@ -69,16 +64,3 @@ class BackoffMiddleware:
             return None
         self._crawler.stats.inc_value("backoff/retries")
         return request.copy()
-
-
-def trouble_of(exception: Exception) -> Trouble:
-    """Name what kept an answer from coming."""
-    if isinstance(exception, CannotResolveHostError):
-        return Trouble.DNS
-    if isinstance(exception, DownloadTimeoutError):
-        return Trouble.TIMEOUT
-    if isinstance(exception, DownloadCancelledError):
-        return Trouble.SIZE
-    if "ssl" in type(exception).__module__.lower() or "certificate" in str(exception).lower():
-        return Trouble.TLS
-    return Trouble.NETWORK

@@ -76,7 +76,7 @@ class BackoffOptions:
     retry_after_cap: float = 86_400.0
     jitter: float = 0.25
     max_retries: int = 2
-    max_throttles: int = 10
+    max_throttles: int = 12
     patience: int = 3
 
     def __post_init__(self) -> None:

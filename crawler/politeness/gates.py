@@ -46,14 +46,14 @@ class RobotsOptions:
     token: str
     enabled: bool = True
     max_age: float = _DAY
-    unreachable_retry: float = 10.0
+    unreachable_retry: float = 5.0
     unreachable_cap: float = 3600.0
     retry_after_cap: float = _DAY
     long_outage: float = 30 * _DAY
     long_outage_policy: Literal["allow", "disallow"] = "disallow"
     max_redirects: int = 5
     max_bytes: int = 512_000
-    crawl_delay_cap: float = 300.0
+    crawl_delay_cap: float = 60.0
 
     def __post_init__(self) -> None:
         if not 0 < self.max_age <= _DAY:

@@ -33,7 +33,7 @@ class WebSpider(scrapy.Spider):
     """
 
     name = "web"
-    default_directory = "crawls/web"
+    default_directory: str | None = "crawls/web"  # None: nothing is kept
     seed_urls: Sequence[str] = ()
     scope: Scope | None = None
     allow: Sequence[str] = ()
@@ -68,6 +68,8 @@ class WebSpider(scrapy.Spider):
         job = Job.of(self.crawler)
         visit = job.visits.of(response.request)
         if response.status not in _OK:
+            if visit is not None and visit.outcome is None:
+                visit.outcome = Outcome.REFUSED  # a 3xx that leads nowhere
             return
         media, charset = split_content_type(response.headers.get(b"Content-Type"))
         if not is_html(media, response.body):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support import judge
 from tests.support.crawl import CrawlResult, crawl, options
-from tests.support.exchange import Hit
 from tests.support.server import LocalWeb
 from tests.support.sites import DocsSite
+
+if TYPE_CHECKING:
+    from tests.support.exchange import Hit
 
 pytestmark = pytest.mark.e2e
 
@@ -58,9 +61,7 @@ def undefended(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def shallow(tmp_path_factory):
-    return run(
-        tmp_path_factory.mktemp("shallow"), "-a", "max_depth=6", POLITENESS_DELAY=DELAY
-    )
+    return run(tmp_path_factory.mktemp("shallow"), "-a", "max_depth=6", POLITENESS_DELAY=DELAY)
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +130,8 @@ def test_a_host_budget_bounds_the_calendar(budgeted):
 
 def test_no_pause_is_shorter_than_the_delay(shallow):
     """From the end of each answer to the next request lies the delay, robots.txt and redirects
-    included; and no two requests overlap."""
+    included; and no two requests overlap.
+    """
     judge.assert_polite(shallow.hits, DELAY)
     assert set(judge.max_parallel_per_host(shallow.hits).values()) == {1}
     assert len(shallow.hits) > 45

@@ -100,7 +100,8 @@ def test_the_crawl_ends_as_waiting(judged):
 @pytest.mark.parametrize("mood", [*UNREACHABLE, "503+", "429+"])
 def test_not_one_page_is_asked_for_while_the_rules_are_unknown(judged, mood):
     """Server errors, 429, silence and broken transfers forbid everything (§2.3.1.4; for 429
-    our own rule), for all of the URLs that wait."""
+    our own rule), for all of the URLs that wait.
+    """
     assert judged.pages(mood) == []
     assert len(judged.rules(mood)) >= 2
 

@@ -8,7 +8,6 @@ what must become of each.
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import scrapy
 from scrapy import Request, signals
@@ -36,7 +35,7 @@ def site(request: Asked) -> Answer:
         return Answer(body=b"<p>big</p>".ljust(6_000_000))
     answers = {
         "ok": OK,
-        "slow": Answer(body=OK.body, delay_s=0.3),
+        "slow": Answer(body=OK.body, delay_s=0.6),
         "forbidden": OK,
         "500": BROKEN,
         "500-once": in_turn(request, BROKEN, OK),
@@ -114,7 +113,7 @@ class EndingsSpider(scrapy.Spider):
             "scrapy.spidermiddlewares.httperror.HttpErrorMiddleware": 50,
             "tests.integration.endings.SpiderMiddleware": 60,
         },
-        "DOWNLOADER_MIDDLEWARES": {"tests.integration.endings.Middleware": 580},
+        "DOWNLOADER_MIDDLEWARES": {"tests.integration.endings.Middleware": 700},
         "ITEM_PIPELINES": {"tests.integration.endings.Pipeline": 50},
     }
 

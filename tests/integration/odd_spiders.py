@@ -57,7 +57,7 @@ class Closing(_Spider):
     def parse(self, response):
         self.notes.append(response.url)
         if "/ok/" in response.url:
-            self.close_soon(0)
+            self.close_soon(0.3)
         yield {"url": response.url}
         yield Request(response.url + "-child")
 
@@ -213,5 +213,3 @@ class Media(_Spider):
 
     def parse(self, response):
         yield {"url": response.url, "file_urls": self.files.split(",")}
-
-

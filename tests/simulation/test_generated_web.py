@@ -2,6 +2,7 @@
 
 import tempfile
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ def _assert_polite(crawl: SimulatedCrawl) -> None:
     for dispatch in crawl.simulation.dispatches:
         by_host[dispatch.host].append(dispatch)
     for host, dispatches in by_host.items():
-        for before, after in zip(dispatches, dispatches[1:], strict=False):
+        for before, after in pairwise(dispatches):
             gap = after.start - before.end
             assert gap >= crawl.options.delay - 1e-9, f"{host}: {before} then {after}"
         for blocked, since, until in crawl.blocks:

@@ -24,7 +24,7 @@ def _crawl(urls: list[str], options: FrontierOptions, *, latency: float = 0.0) -
 
 
 def test_three_hosts_of_three_pages_take_two_seconds() -> None:
-    """3 hosts × 3 pages with a delay of 1 s: 9 fetches at times 0, 1 and 2, three at each."""
+    """3 hosts of 3 pages each with a delay of 1 s: 9 fetches at times 0, 1 and 2, three at each."""
     urls = [f"http://h{h}.test/{p}" for h in range(3) for p in range(3)]
     run = _crawl(urls, FrontierOptions(delay=1.0))
     times = sorted(d.start - run.clock.start for d in run.dispatches)

@@ -25,6 +25,11 @@ _STAT = re.compile(r"^[ {]'(?P<name>[^']+)': (?P<value>.+?)[,}]$", re.MULTILINE)
 _INLINE = 20  # more seeds than this go into a file, as an operator would do it
 
 
+def _children_cpu_s() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlResult:
     """What a crawl left behind.
@@ -92,7 +97,7 @@ class Crawl:
     jobdir: Path
     _log: Path
     _started_at: float = field(default_factory=time.monotonic)
-    _cpu_before: float = field(default_factory=lambda: _children_cpu_s())
+    _cpu_before: float = field(default_factory=_children_cpu_s)
 
     def __enter__(self) -> Self:
         return self
@@ -204,8 +209,3 @@ def _argument(seeds: Sequence[str], jobdir: Path) -> str:
     file = jobdir.with_name(f"{jobdir.name}-seeds.txt")
     file.write_text("\n".join(seeds) + "\n")
     return f"@{file}"
-
-
-def _children_cpu_s() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime

@@ -302,16 +302,39 @@ def _links(body: bytes, path: str) -> list[str]:
 
 
 def _resolve(base: str, href: str) -> str:
-    """Return the normalised path and query that a link leads to; empty when off the host."""
+    """Return the normalised path and query that a link leads to; empty when off the host.
+
+    Spec: RFC 3986 §5.2.2. ``urljoin`` will not do: it drops empty segments.
+    """
     href = re.sub(r"[\t\r\n]", "", href.strip(" \t\r\n\f\0")).partition("#")[0]
     try:
-        parts = urlsplit(urljoin(base, href))
+        start, parts = urlsplit(base), urlsplit(href)
     except ValueError:
         return ""
-    if f"{parts.scheme}://{parts.netloc}".lower() != _HOST:
+    host = f"{parts.scheme or start.scheme}://{parts.netloc or start.netloc}"
+    if host.lower() != _HOST:
         return ""
-    path = _normal(parts.path or "/")
-    return f"{path}?{_normal(parts.query)}" if parts.query else path
+    path, query = parts.path, parts.query
+    if not path and not parts.netloc:
+        path, query = start.path, query or start.query
+    elif not path.startswith("/") and not parts.netloc:
+        path = start.path[: start.path.rfind("/") + 1] + path
+    path = _without_dots(_normal(path))
+    return f"{path}?{_normal(query)}" if query else path
+
+
+def _without_dots(path: str) -> str:
+    """Take ``.`` and ``..`` out of a path (RFC 3986 §5.2.4)."""
+    kept: list[str] = []
+    segments = path.removeprefix("/").split("/")
+    for segment in segments:
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1] in (".", ".."):
+        kept.append("")
+    return "/" + "/".join(kept)
 
 
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")

@@ -241,10 +241,13 @@ def main() -> None:
         sys.stdout.write(json.dumps(reports))
         sys.stdout.flush()
 
+    def _stop(_: object) -> None:
+        reactor.stop()  # type: ignore[misc]
+
     def begin() -> None:
         end = deferred_from_coro(all_of_them())
         end.addErrback(failures.append)
-        end.addBoth(lambda _: reactor.stop())  # type: ignore[misc]
+        end.addBoth(_stop)
 
     reactor.callWhenRunning(begin)
     reactor.run()  # type: ignore[misc]

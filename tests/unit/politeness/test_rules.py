@@ -150,6 +150,7 @@ GLOBS = [
     ("/*aa*aa", "/aaa", False), ("/*aa*aa", "/aaaa", True), ("/*aa*a$", "/aa", False),
     ("/a$", "/a", True), ("/a$", "/ab", False), ("*", "/", True), ("/*", "/x", True),
     ("/a*", "/a", True), ("/*$", "/x", True), ("/b*", "/a", False), ("/*x*y", "/yx", False),
+    ("*/a*b", "/a/b", True),
 ]  # fmt: skip
 
 
@@ -177,7 +178,8 @@ def test_a_permission_is_explained_only_on_demand():
         ("10", 10), ("0.5", 0.5), (" 2 ", 2), ("10 # note", 10), ("0", 0), (".5", 0.5), ("7.", 7),
         ("5s", None), ("0,5", None), ("nan", None), ("inf", None), ("1e400", None), ("1e2", None),
         ("-1", None), ("1_0", None), ("\u0663", None), ("+3", None), ("", None), ("0x10", None),
-        ("86400", 86400), ("9223372036854775807", 1e9), ("1/10", None), ("9" * 65, None),
+        ("86400", 86400), ("9223372036854775807", 1e9), ("1/10", None),
+        ("9" * 64, 1e9), ("9" * 65, None),
     ],
 )  # fmt: skip
 def test_a_crawl_delay_is_a_plain_decimal_number_or_nothing(value, seconds):

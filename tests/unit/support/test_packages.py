@@ -141,6 +141,11 @@ class TestReachable:
             pytest.param("//HERE/x", "/x", id="own host"),
             pytest.param("https://here/x", None, id="another scheme"),
             pytest.param("javascript:x()", None, id="not http"),
+            pytest.param("a//b/", "/d/a//b/", id="empty segment"),
+            pytest.param("/a/./b/..", "/a/", id="dots at the end"),
+            pytest.param("%2E%2e/x", "/x", id="escaped dots"),
+            pytest.param("http://here", "/", id="no path"),
+            pytest.param("y' href='z", "/d/y", id="repeated attribute"),
         ],
     )
     def test_links(self, href, path):
