@@ -59,3 +59,10 @@ DEFAULT_REQUEST_HEADERS = {
 TWISTED_REACTOR = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 ASYNCIO_EVENT_LOOP = "uvloop.Loop"
 FEED_EXPORT_ENCODING = "utf-8"
+FEED_EXPORTERS = {
+    "jsonlines": "crawler.extensions.feeds.JsonLinesPages",
+    "jsonl": "crawler.extensions.feeds.JsonLinesPages",
+    "jl": "crawler.extensions.feeds.JsonLinesPages",
+    "json": "crawler.extensions.feeds.JsonPages",
+    "csv": "crawler.extensions.feeds.CsvPages",
+}

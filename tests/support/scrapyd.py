@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 START_S = 30.0
-_PROJECT = (
+_BUILT_OF = ("setup.py", "pyproject.toml", "requirements.txt")  # an egg, beside crawler/
     "setup.py",
     "pyproject.toml",
     "requirements.txt",

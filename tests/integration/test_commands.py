@@ -1,0 +1,145 @@
+"""Scrapy's own commands work in this project, and those that look at a page leave crawls alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.crawl import ROOT, crawl, options, read_lines
+from tests.support.server import LocalWeb
+from tests.support.sites import DocsSite
+
+pytestmark = pytest.mark.slow
+
+SITE = DocsSite()
+
+
+@pytest.fixture(scope="module")
+def web():
+    with LocalWeb("tests.support.sites:docs_site") as local:
+        yield local
+
+
+@pytest.fixture
+def scrapy(tmp_path):
+    """Run a command from a directory of its own; what it leaves there can be looked at."""
+    place = tmp_path / "place"
+    place.mkdir()
+
+    def run(*command):
+        environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "crawler.settings"}
+        environment.update(PYTHONPATH=str(ROOT), HOME=str(tmp_path), PYTHONWARNINGS="ignore")
+        done = subprocess.run(
+            [sys.executable, "-m", "scrapy", *command],
+            cwd=place,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert not list(place.iterdir()), "it left something behind"
+        return done
+
+    return run
+
+
+def clean(done):
+    """Return what a command printed, once nothing went wrong."""
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    assert " ERROR: " not in done.stderr, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "printed"),
+    [
+        (["list"], "web\n"),
+        (["check"], ""),
+        (["settings", "--get", "SCHEDULER"], "crawler.scheduler.FrontierScheduler\n"),
+        (["settings", "--getint", "CONCURRENT_REQUESTS"], "128\n"),
+        (["shell", "-c", "settings['BOT_NAME']"], "crawler\n"),
+    ],
+    ids=["list", "check", "settings", "settings of a type", "shell without a URL"],
+)
+def test_a_command_that_fetches_nothing(scrapy, command, printed):
+    """It prints what it prints in any project."""
+    done = scrapy(*command)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == printed
+
+
+def test_the_shell_gets_a_page(scrapy, web):
+    """The shell has the answer, although its engine starts before there is a spider."""
+    assert clean(scrapy("shell", web.url(), "-c", "response.status")) == "200\n"
+
+
+def test_fetch_prints_the_page(scrapy, web):
+    """The body is printed as it came."""
+    printed = clean(scrapy("fetch", web.url("/docs/03")))
+    assert printed.encode().strip() == SITE.page(web.hosts[0], "/docs/03").strip()
+
+
+def test_fetch_follows_redirects_and_knows_who_it_is(scrapy, web):
+    """A redirect is followed; the site is told the name that a crawl would tell it."""
+    printed = clean(scrapy("fetch", "--headers", "-s", "USER_AGENT=seen/1.0", web.url("/old")))
+    assert "> User-Agent: seen/1.0" in printed
+    assert [hit.path for hit in web.log() if hit.user_agent == "seen/1.0"][-1] == SITE.old_of
+
+
+def test_one_page_commands_obey_robots_txt(scrapy, web):
+    """A page that robots.txt disallows is not asked for; with ROBOTS_ENABLED off it is."""
+    assert clean(scrapy("fetch", web.url("/private/secret"))) == ""
+    assert "/private/secret" not in {hit.path for hit in web.log()}
+    assert "</html>" in clean(
+        scrapy("fetch", "-s", "ROBOTS_ENABLED=false", web.url("/private/secret"))
+    )
+
+
+def test_one_page_commands_keep_the_delay(scrapy, web):
+    """From robots.txt to the page is at least the delay of a crawl, within Scrapy's measure."""
+    clean(scrapy("fetch", "-s", "USER_AGENT=slow/1.0", *options(POLITENESS_DELAY=2), web.url()))
+    rules, page = [hit for hit in web.log() if hit.user_agent == "slow/1.0"]
+    assert page.t_start - rules.t_start >= 0.9  # Scrapy draws a delay between 0.5 and 1.5 of it
+
+
+@pytest.mark.parametrize("more", [[], ["--spider", "web", "--pipelines"]], ids=["plain", "more"])
+def test_parse_shows_what_the_spider_makes_of_a_page(scrapy, web, more):
+    """Without further arguments it is the spider web that parses, with the URL as its seed."""
+    printed = clean(scrapy("parse", "--nocolour", *more, web.url("/docs/01")))
+    assert f"'url': '{web.url('/docs/01')}'" in printed
+    assert web.url("/docs/05") in printed
+
+
+def test_one_page_commands_leave_a_crawl_alone(scrapy, web, tmp_path):
+    """With the job directory of a crawl in the settings they neither change nor continue it."""
+    job = tmp_path / "job"
+    stopped = crawl([web.url()], "-a", "max_pages=2", *options(POLITENESS_DELAY=0), jobdir=job)
+    stopped.check()
+    before = {path.name: path.stat().st_mtime_ns for path in job.rglob("*")}
+    asked = len(web.log())
+    for command in (["fetch"], ["parse"], ["shell", "-c", "response.status"]):
+        clean(scrapy(*command, "-s", f"JOBDIR={job}", web.url("/docs/01")))
+    assert {path.name: path.stat().st_mtime_ns for path in job.rglob("*")} == before
+    assert read_lines(job / "pages.jsonl") == stopped.lines
+    assert [hit.path for hit in web.log()[asked:]] == ["/robots.txt", "/docs/01"] * 3
+
+
+def test_an_unusable_setting_is_refused(scrapy):
+    """The one-page commands check settings as a crawl does."""
+    done = scrapy("fetch", "-s", "POLITENESS_DELAI=1", "http://127.0.0.1:9/")
+    assert done.returncode == 2
+    assert "did you mean POLITENESS_DELAY?" in done.stderr
+
+
+def test_the_state_of_a_crawl_as_json(scrapy, web, tmp_path):
+    """The project's own command is found beside Scrapy's."""
+    crawl([web.url()], "-a", "max_pages=1", jobdir=tmp_path / "job").check()
+    told = json.loads(clean(scrapy("frontier", "--json", "-s", f"JOBDIR={tmp_path / 'job'}")))
+    assert told["directory"] == str(tmp_path / "job")
