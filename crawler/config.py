@@ -218,8 +218,8 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting(
         "FRONTIER_MAX_WAIT", 120.0,
-        "Longest idle wait for a host that rests; after it the crawl ends as `waiting` with "
-        "its queue kept.", "s", 0,
+        "Longest time without a page while every host with URLs rests; then the crawl ends as "
+        "`waiting` with its queue kept.", "s", 0,
     ),
     Setting(
         "FRONTIER_COMMIT_INTERVAL", 1.0, "Results become durable at least this often.",
@@ -228,6 +228,12 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "FRONTIER_COMMIT_PAGES", 200, "Results become durable after so many pages.",
         "pages", 1, 100_000,
+    ),
+    Setting(
+        "FRONTIER_SYNC", "interval",
+        "When results are synced to disk: `interval`, with the group commits; `commit`, after "
+        "every page, which costs a disk sync each.",
+        choices=("interval", "commit"),
     ),
     # --- politeness: how fast ---
     Setting(
@@ -391,7 +397,7 @@ class Config:
             max_copies=v["FRONTIER_MAX_COPIES"],
             max_wait=v["FRONTIER_MAX_WAIT"],
             commit_interval=v["FRONTIER_COMMIT_INTERVAL"],
-            commit_pages=v["FRONTIER_COMMIT_PAGES"],
+            commit_pages=1 if v["FRONTIER_SYNC"] == "commit" else v["FRONTIER_COMMIT_PAGES"],
             _limits=(
                 v["FRONTIER_MAX_URL_LENGTH"],
                 v["FRONTIER_MAX_PATH_SEGMENTS"],

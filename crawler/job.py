@@ -27,7 +27,7 @@ from crawler.dedupe import Indexes, IndexRow, make_fingerprinter
 from crawler.errors import StoreError
 from crawler.frontier import Frontier, MemoryEngine, RocksEngine
 from crawler.ledger import Ledger
-from crawler.model import Discovery, Outcome, Page, Reason
+from crawler.model import Discovery, HostKey, Outcome, Page, Reason
 from crawler.politeness import (
     Attempt,
     Backoff,
@@ -64,6 +64,8 @@ if TYPE_CHECKING:
 PAGES = "pages.jsonl"
 STORE = "frontier"
 _MOST_REFUSED = 10_000
+_NAMELESS_AFTER = 3
+"""Failed look-ups of a host's name in a row, some seconds apart, until its URLs are rejected."""
 
 
 class Job:
@@ -88,6 +90,7 @@ class Job:
         self._seeds: Sequence[str] = getattr(spider, "seed_urls", ())
         self._seed_hosts = {host_of(url).strip("[]") for url in self._seeds}
         self._refused_hosts: set[str] = set()
+        self._nameless: set[HostKey] = set()  # no address, on several tries
         self.robots_answers: Counter[str] = Counter()  # by status, or the kind of failure
         self._scope: Scope | None = getattr(spider, "scope", None)
         self._filter: UrlFilter = config.url_filter(
@@ -212,6 +215,12 @@ class Job:
         """Remember that a host resolves to no address that may be reached."""
         if len(self._refused_hosts) < _MOST_REFUSED:
             self._refused_hosts.add(host)
+
+    def out_of_reach(self, url: str) -> Reason | None:
+        """Return why the host of a URL whose rules are not known is not worth waiting for."""
+        if self.was_refused(host_of(url)):
+            return Reason.ADDRESS
+        return Reason.UNREACHABLE if host_key(url) in self._nameless else None
 
     def was_refused(self, host: str) -> bool:
         """Whether a host failed to resolve because of its addresses."""
@@ -338,6 +347,8 @@ class Job:
         self._ledger.keep_robots(self.frontier, origin, self.robots.dump(origin))
         self._ledger.keep_totals(self.frontier, self.robots_answers)
         host = self.frontier.host(host_key(origin))
+        if answer.error == Trouble.DNS.value and host.failures >= _NAMELESS_AFTER:
+            self._nameless.add(host.key)
         self.frontier.ask_delay(host, self.robots.crawl_delay(origin) or 0.0, now)
         self.frontier.open_origin(origin, now)
         self.commits.page_settled(now)

@@ -61,6 +61,7 @@ class Reason(Enum):
     REDIRECTS = "redirects"  # the chain is longer than the limit
     ROBOTS = "robots"  # a rule of robots.txt disallows it
     ADDRESS = "address"  # the host is, or resolves to, an address that may not be reached
+    UNREACHABLE = "unreachable"  # its host has no address at all, time after time
 
 
 class Link(NamedTuple):

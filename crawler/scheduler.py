@@ -21,11 +21,10 @@ from twisted.python.failure import Failure
 
 from crawler.frontier import Kind, Lease
 from crawler.job import Job
-from crawler.model import Deny, Fetch, Gate, Origin, Outcome, Reason, Wait
+from crawler.model import Deny, Fetch, Gate, Origin, Outcome, Wait
 from crawler.requests import RequestCodec
 from crawler.seams import Alarm, current_visit, follow_completion
 from crawler.turns import Turns
-from crawler.urls import host_of
 from crawler.visits import TOKEN, Visit
 
 if TYPE_CHECKING:
@@ -37,6 +36,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_ROBOTS_MAXSIZE = 2 * 2**20
+"""Bytes of a robots.txt; the rules are in the first 512,000, and more than this is no file."""
+
 
 class FrontierScheduler(BaseScheduler):
     """Scrapy's scheduler interface over :class:`crawler.frontier.Frontier`."""
@@ -44,6 +46,7 @@ class FrontierScheduler(BaseScheduler):
     def __init__(self, crawler: Crawler, job: Job) -> None:
         self.crawler = crawler
         self.job = job
+        self._last_page_at = job.now()
         self._same_turn: deque[Request] = deque()  # to go at once; their host waits for them
 
     @classmethod
@@ -89,6 +92,8 @@ class FrontierScheduler(BaseScheduler):
         if self.job.commits.stalled:
             return None
         lease = self.job.frontier.next(now, self._gate)
+        if lease is not None and lease.kind is Kind.PAGE:
+            self._last_page_at = now
         if lease is None:
             self._alarm.set(self.job.frontier.wake_at(now), now)
             return None
@@ -115,8 +120,10 @@ class FrontierScheduler(BaseScheduler):
     def _gate(self, url: str, origin: Origin) -> Gate:
         """Answer the frontier's question from the robots rules, if their host may be reached."""
         answer = self.job.robots.check(url, origin, self.job.now())
-        if isinstance(answer, Fetch | Wait) and self.job.was_refused(host_of(url)):
-            return Deny(reason=Reason.ADDRESS)
+        if isinstance(answer, Fetch | Wait):
+            reason = self.job.out_of_reach(url)
+            if reason is not None:
+                return Deny(reason=reason)
         if isinstance(answer, Fetch):
             self.job.robots.started(origin)
         return answer
@@ -125,6 +132,7 @@ class FrontierScheduler(BaseScheduler):
         visit = self.job.visits.begin(lease)
         if lease.kind is Kind.ROBOTS:
             request = Request(lease.url, callback=_nothing, errback=_nothing)
+            request.meta["download_maxsize"] = _ROBOTS_MAXSIZE
         elif lease.entry is not None and lease.entry.payload:
             request = self._codec.restore(lease.entry.payload)
         else:
@@ -255,12 +263,16 @@ class FrontierScheduler(BaseScheduler):
     # --- the end -----------------------------------------------------------------------
 
     def _parked(self) -> bool:
-        """Whether nothing is out, and nothing is due for longer than the crawl waits."""
+        """Whether nothing is out, and no page went out or will go out for longer than we wait.
+
+        Hosts that only ask for their robots.txt again and again do not keep a crawl going.
+        """
         frontier, now = self.job.frontier, self.job.now()
         if frontier.leases:
             return False
         at = frontier.wake_at(now)
-        return at is None or at - now > self.job.max_wait
+        patience = self.job.max_wait + self.job.config.frontier.delay
+        return at is None or at - self._last_page_at > patience
 
     def _idle(self) -> None:
         """Give the end of the crawl its name."""

@@ -54,6 +54,7 @@ def prepare_one_page(settings: BaseSettings, *, items: bool = False) -> None:
         "ROBOTSTXT_OBEY": config.robots.enabled,
         "ROBOTSTXT_USER_AGENT": config.robots.token,
         "DOWNLOAD_DELAY": config.frontier.delay,
+        "RANDOMIZE_DOWNLOAD_DELAY": False,
     }
     if not items:
         ours["ITEM_PIPELINES"] = {}

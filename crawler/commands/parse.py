@@ -8,7 +8,9 @@ from scrapy import Request
 from scrapy.commands import parse
 
 from crawler.commands import prepare_one_page
+from crawler.model import Page
 from crawler.spiders.web import WebSpider
+from crawler.store import page_record
 
 if TYPE_CHECKING:
     import argparse
@@ -32,3 +34,9 @@ class Command(parse.Command):
         if self.spidercls is not None and issubclass(self.spidercls, WebSpider):
             self.spidercls.default_directory = None
             opts.spargs.setdefault("seeds", url)
+
+    def print_items(self, lvl: int | None = None, colour: bool = True) -> None:
+        """Print pages as the lines of the output have them."""
+        for level, items in self.items.items():
+            self.items[level] = [page_record(i) if isinstance(i, Page) else i for i in items]
+        super().print_items(lvl, colour)

@@ -72,7 +72,7 @@ class WebSpider(scrapy.Spider):
                 visit.outcome = Outcome.REFUSED  # a 3xx that leads nowhere
             return
         media, charset = split_content_type(response.headers.get(b"Content-Type"))
-        if not is_html(media, response.body):
+        if not response.body or not is_html(media, response.body):
             if visit is not None:
                 visit.outcome = Outcome.SKIPPED_TYPE
             return

@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 START_S = 30.0
 _BUILT_OF = ("setup.py", "pyproject.toml", "requirements.txt")  # an egg, beside crawler/
-    "setup.py",
-    "pyproject.toml",
-    "requirements.txt",
-    "README.md",
-)  # what an egg is built of
 _CONFIG = """\
 [scrapyd]
 bind_address = 127.0.0.1

@@ -174,6 +174,7 @@ ARRIVES = [
     ("FRONTIER_MAX_WAIT", 7.5, lambda c: c.max_wait),
     ("FRONTIER_COMMIT_INTERVAL", 7.5, lambda c: c.commit_interval),
     ("FRONTIER_COMMIT_PAGES", 7, lambda c: c.commit_pages),
+    ("FRONTIER_SYNC", "commit", lambda c: "commit" if c.commit_pages == 1 else "interval"),
     ("FRONTIER_SEEN", "approximate", lambda c: c.frontier.seen),
     ("FRONTIER_SEEN_CAPACITY", 7000, lambda c: c.frontier.seen_capacity),
     ("FRONTIER_SEEN_ERROR", 0.1, lambda c: c.frontier.seen_error),
