@@ -105,6 +105,19 @@ def test_a_refused_job_says_why(scrapyd, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_job_directory_in_use_is_refused(scrapyd, web, tmp_path):
+    """Of two jobs with one JOBDIR the second ends at once and says why; the first goes on."""
+    settings = f"JOBDIR={tmp_path}", "POLITENESS_DELAY=0.3"
+    scrapyd.schedule("holder", *settings, seeds=web.url(), **BOUNDS)
+    wait_for("a page", lambda: len(pages(web.log())) >= 1)
+    scrapyd.schedule("intruder", *settings, seeds=web.url(), **BOUNDS)
+    assert "is in use by process" in scrapyd.finish("intruder")
+    seen = len(pages(web.log()))
+    wait_for("another page", lambda: len(pages(web.log())) > seen)
+    scrapyd.cancel("holder")
+    assert "stopped by a signal" in scrapyd.finish("holder")
+
+
 def test_without_a_jobdir_the_log_names_the_place(scrapyd, web):
     """A job without JOBDIR is warned that it shares a directory with others, and which one."""
     scrapyd.schedule("homeless", "POLITENESS_DELAY=0", seeds=web.url(), max_pages="1")
