@@ -20,8 +20,11 @@ Stages hold the decisions and know neither Scrapy nor a clock nor a socket:
 
 The shell moves values between Scrapy and the stages:
 
-* ``config`` (the table of settings), ``arguments`` (of the spider), ``settings`` (Scrapy's)
-* ``job``         puts everything of one crawl together; ``commit`` makes results durable
+* ``table`` (of settings), ``config`` (their values), ``arguments`` (of the spider), ``settings``
+  (Scrapy's own)
+* ``job``         puts everything of one crawl together, with ``admission`` (what belongs to it) and
+  ``consequences`` (what answers mean); ``commit`` makes results durable, ``ledger`` keeps what
+  other stages store with the frontier
 * ``scheduler``, ``requests``, ``visits``   the frontier in Scrapy's terms
 * ``seams``       the only file that touches Scrapy's internals
 * ``network``     resolver with address guard, HTTP handler

@@ -6,9 +6,10 @@ import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crawler.config import Config, read_one
+from crawler.config import Config
 from crawler.errors import ConfigError
 from crawler.seeds import read_seeds
+from crawler.table import read_one
 from crawler.urls import Canonicalizer, Scope
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from crawler.config import TABLE, Setting
+from crawler.table import TABLE, Setting
 
 _SETTINGS = Path(__file__).resolve().parents[1] / "docs" / "settings.md"
 _HEAD = """\
@@ -14,7 +14,7 @@ _HEAD = """\
 Set them with `-s NAME=value` on the command line, in `crawler/settings.py`, or in a spider's
 `custom_settings`. An unknown name under one of these prefixes, a value of the wrong type or
 out of range stops the crawl at its start and says what was expected. This page is generated
-from the table in `crawler/config.py`; `scripts/check` fails when the two differ.
+from the table in `crawler/table.py`; `scripts/check` fails when the two differ.
 
 Scrapy's own settings work as documented there. The ones that matter most here: `JOBDIR`
 (the job directory, default `crawls/web`), `USER_AGENT` (name yourself and a contact),

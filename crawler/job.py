@@ -13,39 +13,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakKeyDictionary
 
-from scrapy.exceptions import (
-    CannotResolveHostError,
-    DownloadCancelledError,
-    DownloadTimeoutError,
-)
-from scrapy.http import Response
-
+from crawler.admission import Admission
 from crawler.clock import SystemClock
 from crawler.commit import GroupCommit, committed_lengths
 from crawler.config import Config
+from crawler.consequences import Consequences
 from crawler.dedupe import Indexes, IndexRow, make_fingerprinter
 from crawler.errors import StoreError
 from crawler.frontier import Frontier, MemoryEngine, RocksEngine
 from crawler.ledger import Ledger
-from crawler.model import Discovery, HostKey, Outcome, Page, Reason
+from crawler.model import Discovery, Outcome, Page
 from crawler.politeness import (
-    Attempt,
     Backoff,
     Robots,
-    RobotsAnswer,
     Trouble,
-    Verdict,
-    parse_retry_after,
 )
 from crawler.store import JobLock, JsonLines, page_record
 from crawler.urls import (
     Canonicalizer,
-    Scope,
-    UrlFilter,
-    address_allowed,
     host_key,
     host_of,
-    is_ip_literal,
     site_of,
 )
 from crawler.visits import Visit, Visits
@@ -55,15 +42,14 @@ if TYPE_CHECKING:
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
+    from scrapy.http import Response
     from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
-    from crawler.frontier import Engine, Host, Lease
-    from crawler.frontier.entry import Entry
+    from crawler.frontier import Engine, Lease
 
 PAGES = "pages.jsonl"
 STORE = "frontier"
-_MOST_REFUSED = 10_000
 _NAMELESS_AFTER = 3
 """Failed look-ups of a host's name in a row, some seconds apart, until its URLs are rejected."""
 
@@ -88,16 +74,14 @@ class Job:
         self.canonicalizer = Canonicalizer(config.urls)
         self.visits = Visits()
         self._seeds: Sequence[str] = getattr(spider, "seed_urls", ())
-        self._seed_hosts = {host_of(url).strip("[]") for url in self._seeds}
-        self._refused_hosts: set[str] = set()
-        self._nameless: set[HostKey] = set()  # no address, on several tries
         self.robots_answers: Counter[str] = Counter()  # by status, or the kind of failure
-        self._scope: Scope | None = getattr(spider, "scope", None)
-        self._filter: UrlFilter = config.url_filter(
-            getattr(spider, "allow", ()), getattr(spider, "deny", ())
+        self.admission = Admission(
+            self._seeds,
+            getattr(spider, "scope", None),
+            config.url_filter(getattr(spider, "allow", ()), getattr(spider, "deny", ())),
+            config.networks,
         )
         self._rng = random.Random()
-        self._backoff = Backoff(config.backoff, self._rng)
         self.fingerprinter = make_fingerprinter(config.dedupe.algorithm)
         self._lock: JobLock | None = None
         try:
@@ -139,7 +123,11 @@ class Job:
         self.indexes.load(self._ledger.pages())
         now = self.now()
         self.frontier = Frontier(
-            engine, self.config.frontier, admit=self.admit, key=self.canonicalizer.key, now=now
+            engine,
+            self.config.frontier,
+            admit=self.admission.verdict,
+            key=self.canonicalizer.key,
+            now=now,
         )
         self._ledger.agree_on(
             self.frontier,
@@ -155,6 +143,13 @@ class Job:
             interval=self.config.commit_interval,
             pages=self.config.commit_pages,
             now=now,
+        )
+        self.consequences = Consequences(
+            self.frontier,
+            Backoff(self.config.backoff, self._rng),
+            self.commits,
+            now=self.now,
+            retry_after_cap=self.config.backoff.retry_after_cap,
         )
         self._lengths = committed_lengths(engine)
         self.pages = self.open_lines(PAGES)
@@ -196,36 +191,6 @@ class Job:
 
     # --- discovery -------------------------------------------------------------------
 
-    def admit(self, url: str) -> Reason | None:
-        """Return why a URL is outside this crawl, None when it belongs to it."""
-        if self._scope is not None and not self._scope.contains(url):
-            return Reason.SCOPE
-        host = host_of(url)
-        if is_ip_literal(host) and not self.may_reach(host, host):
-            return Reason.ADDRESS
-        return self._filter.verdict(url)
-
-    def may_reach(self, host: str, address: str) -> bool:
-        """Whether ``address`` may be connected to for ``host``: public, allowed, or a seed's."""
-        if host.strip("[]") in self._seed_hosts:
-            return True
-        return address_allowed(address, self.config.networks)
-
-    def note_refused(self, host: str) -> None:
-        """Remember that a host resolves to no address that may be reached."""
-        if len(self._refused_hosts) < _MOST_REFUSED:
-            self._refused_hosts.add(host)
-
-    def out_of_reach(self, url: str) -> Reason | None:
-        """Return why the host of a URL whose rules are not known is not worth waiting for."""
-        if self.was_refused(host_of(url)):
-            return Reason.ADDRESS
-        return Reason.UNREACHABLE if host_key(url) in self._nameless else None
-
-    def was_refused(self, host: str) -> bool:
-        """Whether a host failed to resolve because of its addresses."""
-        return host.strip("[]") in self._refused_hosts
-
     def priority(self, depth: int) -> int:
         """Return the frontier's priority at a link depth: nearer to a seed goes first."""
         return min(1 + depth, 250)
@@ -235,55 +200,6 @@ class Job:
         self.frontier.add(Discovery(self._seeds), self.now())
 
     # --- what became of a visit ----------------------------------------------------------
-
-    def judge(
-        self,
-        visit: Visit,
-        *,
-        status: int | None = None,
-        trouble: Trouble | None = None,
-        retry_after: bytes | None = None,
-    ) -> None:
-        """Draw the consequences of an answer for its host, and note those for its URL."""
-        verdict = self._judge(visit.lease.host, visit.lease.entry, status, trouble, retry_after)
-        visit.outcome, visit.retry_at = verdict.outcome, verdict.retry_at
-        visit.tries, visit.throttles = verdict.tries, verdict.throttled
-
-    def judge_download(self, url: str, status: int, retry_after: bytes | None) -> None:
-        """Draw the consequences for its host of an answer that belongs to no visit."""
-        self._judge(self.frontier.host(host_key(url)), None, status, None, retry_after)
-
-    def _judge(
-        self,
-        host: Host,
-        entry: Entry | None,
-        status: int | None,
-        trouble: Trouble | None,
-        retry_after: bytes | None,
-    ) -> Verdict:
-        now = self.now()
-        verdict = self._backoff.judge(
-            Attempt(
-                status=status,
-                trouble=trouble,
-                retry_after=self.retry_after(retry_after, now),
-                delay=self.frontier.host_delay(host),
-                tries=entry.tries if entry is not None else 0,
-                throttled=entry.throttles if entry is not None else 0,
-                host_throttles=host.throttles,
-                host_failures=host.failures,
-            ),
-            now,
-        )
-        host.throttles, host.failures = verdict.host_throttles, verdict.host_failures
-        if verdict.blocked_until is not None:
-            self.frontier.block(host, verdict.blocked_until, now)
-            self.commits.soon = True  # a crash must not shorten what the server asked for
-        return verdict
-
-    def retry_after(self, value: bytes | None, now: float) -> float | None:
-        """Return the seconds a Retry-After header asks for, None without a usable one."""
-        return parse_retry_after(value, now, self.config.backoff.retry_after_cap)
 
     def settle(self, visit: Visit, outcome: Outcome) -> None:
         """Record how a URL ended together with what it led to, in the next commit."""
@@ -341,29 +257,17 @@ class Job:
         """Hand the answer to a robots.txt request to the state machine of its origin."""
         now, origin = self.now(), lease.origin
         assert origin is not None
-        answer = self._robots_answer(result, now)
+        answer = self.consequences.robots_answer(result)
         self.robots.record(origin, answer, now)
         self.robots_answers[str(answer.status or answer.error)] += 1
         self._ledger.keep_robots(self.frontier, origin, self.robots.dump(origin))
         self._ledger.keep_totals(self.frontier, self.robots_answers)
         host = self.frontier.host(host_key(origin))
         if answer.error == Trouble.DNS.value and host.failures >= _NAMELESS_AFTER:
-            self._nameless.add(host.key)
+            self.admission.note_nameless(host.key)
         self.frontier.ask_delay(host, self.robots.crawl_delay(origin) or 0.0, now)
         self.frontier.open_origin(origin, now)
         self.commits.page_settled(now)
-
-    def _robots_answer(self, result: Response | Failure, now: float) -> RobotsAnswer:
-        if not isinstance(result, Response):
-            return RobotsAnswer(None, error=trouble_of(result.value).value)
-        header = result.headers.get
-        location = header("Location")
-        return RobotsAnswer(
-            result.status,
-            body=result.body,
-            location=location_text(location) if location else None,
-            retry_after=self.retry_after(header("Retry-After"), now),
-        )
 
     def store(self, page: Page) -> None:
         """Write a page's line and make the page the first of its kind."""
@@ -383,17 +287,6 @@ class Job:
         )
         self._ledger.add_page(self.frontier, row)
         page.stored = True
-
-
-def location_text(value: bytes) -> str:
-    """Return a Location header as text: UTF-8, or else with each odd byte percent-encoded.
-
-    Spec: RFC 3986 §2.5; Fetch §4.4 (location URL).
-    """
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return "".join(chr(b) if b < 0x80 else f"%{b:02X}" for b in value)  # noqa: PLR2004
 
 
 def job_directory(settings: BaseSettings, *, default: str | None) -> Path | None:
@@ -418,16 +311,3 @@ def prepare_directory(directory: Path) -> None:
             f"JOBDIR {str(directory)!r} cannot be written: {error.strerror or error}; "
             "choose another with -s JOBDIR=PATH"
         ) from error
-
-
-def trouble_of(exception: BaseException | None) -> Trouble:
-    """Name what kept an answer from coming."""
-    if isinstance(exception, CannotResolveHostError):
-        return Trouble.DNS
-    if isinstance(exception, DownloadTimeoutError):
-        return Trouble.TIMEOUT
-    if isinstance(exception, DownloadCancelledError):
-        return Trouble.SIZE
-    if "ssl" in type(exception).__module__.lower() or "certificate" in str(exception).lower():
-        return Trouble.TLS
-    return Trouble.NETWORK

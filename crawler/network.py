@@ -103,9 +103,9 @@ class GuardedResolver:
         self._answer(receiver, host, port, addresses)
 
     def _answer(self, receiver: Any, host: str, port: int, addresses: list[str]) -> None:
-        allowed = [address for address in addresses if self._job.may_reach(host, address)]
+        allowed = [address for address in addresses if self._job.admission.may_reach(host, address)]
         if addresses and not allowed:
-            self._job.note_refused(host)
+            self._job.admission.note_refused(host)
             logger.warning("%s resolves to %s, which may not be reached", host, addresses[0])
         for address in allowed:
             kind = IPv6Address if ":" in address else IPv4Address

@@ -121,7 +121,7 @@ class FrontierScheduler(BaseScheduler):
         """Answer the frontier's question from the robots rules, if their host may be reached."""
         answer = self.job.robots.check(url, origin, self.job.now())
         if isinstance(answer, Fetch | Wait):
-            reason = self.job.out_of_reach(url)
+            reason = self.job.admission.out_of_reach(url)
             if reason is not None:
                 return Deny(reason=reason)
         if isinstance(answer, Fetch):

@@ -1,4 +1,4 @@
-"""Scrapy's own switches and the wiring of the parts; our settings are in crawler/config.py."""
+"""Scrapy's own switches and the wiring of the parts; our settings are in crawler/table.py."""
 
 BOT_NAME = "crawler"
 SPIDER_MODULES = ["crawler.spiders"]

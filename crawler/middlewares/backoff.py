@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
+from crawler.consequences import trouble_of
 from crawler.frontier import Kind
-from crawler.job import Job, trouble_of
+from crawler.job import Job
 from crawler.politeness import Trouble
 from crawler.urls import host_of
 
@@ -38,9 +39,9 @@ class BackoffMiddleware:
         visit = self._job.visits.of(request)
         asked = None if response.status < 300 else response.headers.get("Retry-After")  # noqa: PLR2004
         if visit is None:
-            self._job.judge_download(request.url, response.status, asked)
+            self._job.consequences.judge_download(request.url, response.status, asked)
             return response
-        self._job.judge(visit, status=response.status, retry_after=asked)
+        self._job.consequences.judge(visit, status=response.status, retry_after=asked)
         return self._again(visit, request) or response
 
     def process_exception(self, request: Request, exception: Exception) -> Request | None:
@@ -51,10 +52,10 @@ class BackoffMiddleware:
         if visit.lease.transferring:  # nothing was sent: another middleware raised
             return None
         trouble = trouble_of(exception)
-        if trouble is Trouble.DNS and self._job.was_refused(host_of(visit.lease.url)):
+        if trouble is Trouble.DNS and self._job.admission.was_refused(host_of(visit.lease.url)):
             trouble = Trouble.ADDRESS
         self._crawler.stats.inc_value(f"fetch/{trouble.value}")
-        self._job.judge(visit, trouble=trouble)
+        self._job.consequences.judge(visit, trouble=trouble)
         return self._again(visit, request)
 
     def _again(self, visit: Visit, request: Request) -> Request | None:

@@ -53,7 +53,9 @@ class DecompressionMiddleware:
             visit = self._job.visits.of(request)
             if visit is not None and visit.outcome is None:  # else the status said enough
                 size = isinstance(error, TooLargeError)
-                self._job.judge(visit, trouble=Trouble.SIZE if size else Trouble.CONTENT)
+                self._job.consequences.judge(
+                    visit, trouble=Trouble.SIZE if size else Trouble.CONTENT
+                )
             raise IgnoreRequest(f"{request.url[:200]}: {error}") from error
         del response.headers[b"Content-Encoding"]
         # Scrapy gave the packed body a class without text; other spiders want `.css`

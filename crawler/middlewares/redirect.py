@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
+from crawler.consequences import location_text
 from crawler.frontier import Kind
-from crawler.job import Job, location_text
+from crawler.job import Job
 from crawler.model import Outcome
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Headers, HtmlResponse, Response
 
-from crawler.job import Job, location_text
+from crawler.consequences import location_text
+from crawler.job import Job
 from crawler.middlewares.backoff import BackoffMiddleware
 from crawler.middlewares.decompression import DecompressionMiddleware
 from crawler.middlewares.redirect import RedirectMiddleware

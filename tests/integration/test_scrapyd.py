@@ -103,6 +103,7 @@ def test_a_refused_job_says_why(scrapyd, tmp_path):
     scrapyd.schedule("mistyped", f"JOBDIR={tmp_path / 'job'}", sedes="http://127.0.0.1:9/")
     assert "did you mean seeds?" in scrapyd.finish("mistyped")
     assert not list(tmp_path.iterdir())
+    assert "exitstatus=2" in scrapyd.said()
 
 
 def test_a_job_directory_in_use_is_refused(scrapyd, web, tmp_path):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -73,6 +75,7 @@ class Scrapyd:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                start_new_session=True,
             )
         try:
             wait_for("scrapyd answers", self._answers)
@@ -88,6 +91,8 @@ class Scrapyd:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        with contextlib.suppress(ProcessLookupError):  # jobs outlive a scrapyd that stops
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     def said(self) -> str:
         """Return what scrapyd itself logged."""

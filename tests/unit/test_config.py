@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
-from crawler.config import PREFIXES, TABLE, Config, read_one
+from crawler.config import Config
 from crawler.errors import ConfigError
 from crawler.model import Reason
+from crawler.table import PREFIXES, TABLE, read_one
 from tests.support.shell import project_settings
 
 NAMES = [setting.name for setting in TABLE]

@@ -14,9 +14,9 @@ from scrapy.settings import default_settings
 
 from crawler import settings as our_settings
 from crawler.arguments import ARGUMENTS
-from crawler.config import PREFIXES, TABLE
 from crawler.model import Outcome, Page, Reason
 from crawler.store import page_record
+from crawler.table import PREFIXES, TABLE
 from tests.unit.urls.test_resolution import DIFFERENCES
 
 ROOT = Path(__file__).resolve().parents[2]
