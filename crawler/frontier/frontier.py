@@ -33,15 +33,14 @@ from crawler.model import (
     Wait,
 )
 from crawler.model import Fingerprint as Mark
-from crawler.urls import fingerprint, host_hash, host_key
+from crawler.urls import fingerprint, host_key
 from crawler.urls import origin as origin_of
 
 if TYPE_CHECKING:
     from crawler.frontier.options import FrontierOptions
+from crawler.frontier.queues import Queues
 
-_ROW_KEY = struct.Struct(">BQ")
 _MOMENT = struct.Struct(">d")
-_FULL_SHARE, _SMALL_SHARE = 64, 4
 _WORK_PER_CALL = 1000
 """URLs one ``next`` may ask the gate about before it lets the event loop breathe."""
 
@@ -96,13 +95,11 @@ class Frontier:
             else ExactSeenSet(engine, lambda: self._batch)
         )
         self._note_kind_of_seen_set()
-        self._unread: dict[bytes, list[tuple[bytes, bytes]]] = {}
         self._touched: dict[HostKey, Host] = {}
         self._errand_hosts: dict[HostKey, Host] = {}
-        self._waiting: list[tuple[float, int, Entry]] = []
-        self._buffered = 0
+        self._waiting: list[tuple[float, Mark, Entry]] = []
+        self._queues = Queues(engine, lambda: self._batch, options.buffer)
         self._restarted_at = 0.0  # 0: the store is new
-        self._sequence = 0
         self._turns = 0
         self._restore(now)
 
@@ -182,26 +179,9 @@ class Frontier:
         return Reason.REDIRECTS if found.redirects > self.options.max_redirects else None
 
     def _enqueue(self, entry: Entry, host: Host) -> None:
-        queue = self._queue(origin_of(entry.url), host)
-        self._sequence += 1
-        key = queue.prefix + _ROW_KEY.pack(entry.priority, self._sequence)
-        row = entry.encode()
-        self._batch.put(Table.QUEUE, key, row)
-        self._unread.setdefault(queue.prefix, []).append((key, row))
-        self._buffered += queue.push(key, entry, self._share())
+        self._queues.put(entry, self._queues.of(origin_of(entry.url), host))
         self.counts.queued += 1
         self._touched[host.key] = host
-
-    def _share(self) -> int:
-        """Return how many URLs one queue may hold in memory: many, unless all hold too many."""
-        return _FULL_SHARE if self._buffered < self.options.buffer else _SMALL_SHARE
-
-    @staticmethod
-    def _queue(origin: Origin, host: Host) -> UrlQueue:
-        queue = host.queues.get(origin)
-        if queue is None:
-            queue = host.queues[origin] = UrlQueue(origin, host_hash(origin))
-        return queue
 
     # --- hand-out --------------------------------------------------------------------
 
@@ -284,22 +264,32 @@ class Frontier:
         if host.errands:
             return self._lease_errand(host, now), 1
         spent = 0
-        for queue in host.open_queues():
-            self._refill(queue)
-        for queue in sorted(host.open_queues(), key=UrlQueue.rank):
-            while len(queue) and not queue.held and queue.not_before <= now and spent < work:
+        for queue in self._ranked(host):
+            while spent < work and not queue.held and queue.not_before <= now:
+                entry = self._queues.head(queue)
+                if entry is None:
+                    break
                 spent += 1
-                lease = self._try_head(host, queue, now, gate)
+                lease = self._try_head(host, queue, entry, now, gate)
                 if lease is None and host.errands:
                     lease = self._lease_errand(host, now)
                 if lease is not None:
                     return lease, spent
         return None, max(1, spent)
 
-    def _try_head(self, host: Host, queue: UrlQueue, now: float, gate: GateKeeper) -> Lease | None:
+    def _ranked(self, host: Host) -> list[UrlQueue]:
+        """Return a host's queues, the one with the best URL first; most hosts have just one."""
+        queues = host.open_queues()
+        if len(queues) > 1:
+            for queue in queues:
+                self._queues.head(queue)
+            queues.sort(key=UrlQueue.rank)
+        return queues
+
+    def _try_head(
+        self, host: Host, queue: UrlQueue, entry: Entry, now: float, gate: GateKeeper
+    ) -> Lease | None:
         """Ask about the best URL of a queue, and do with it as the answer says."""
-        self._refill(queue)
-        entry = queue.buffer[0][1]
         if self._over_budget(host, entry):
             host.exhausted = True
             self._drop_head(host, queue, Reason.HOST_BUDGET)
@@ -325,40 +315,16 @@ class Frontier:
         budget = self.options.host_budget
         return 0 < budget <= host.used and entry.first_try
 
-    def _refill(self, queue: UrlQueue) -> None:
-        """Read a queue's next rows, from the engine and from what is not yet written to it."""
-        if queue.buffer or not queue.stored:
-            return
-        limit = self._share()
-        deleted = self._batch.tables[Table.QUEUE]
-        rows: list[tuple[bytes, bytes]] = []
-        after, more = queue.cursor, True
-        while more and len(rows) < limit:
-            found = self._engine.scan(Table.QUEUE, prefix=queue.prefix, after=after, limit=limit)
-            rows += [r for r in found if r[0] not in queue.leased and r[0] not in deleted]
-            more = len(found) == limit
-            after = found[-1][0] if found else after
-        rows += [
-            (key, row)
-            for key, row in self._unread.get(queue.prefix, ())
-            if key > queue.cursor and deleted[key] is not None
-        ]
-        rows.sort()
-        queue.refill([(key, Entry.decode(row)) for key, row in rows[:limit]])
-        self._buffered += len(queue.buffer)
-
     def _drop_head(self, host: Host, queue: UrlQueue, reason: Reason) -> None:
-        key, entry = queue.pop()
-        self._buffered -= 1
-        self._batch.delete(Table.QUEUE, key)
+        key, entry = self._queues.take(queue)
+        self._queues.forget(key)
         self._seen.set(entry.fingerprint, reason)
         self.counts.queued -= 1
         self.counts.rejected[reason] += 1
         self._touched[host.key] = host
 
     def _lease_page(self, host: Host, queue: UrlQueue, now: float) -> Lease:
-        key, entry = queue.pop()
-        self._buffered -= 1
+        key, entry = self._queues.take(queue)
         queue.leased.append(key)
         self.counts.queued -= 1
         self.counts.leased += 1
@@ -404,7 +370,7 @@ class Frontier:
     def open_origin(self, origin: Origin, now: float) -> None:
         """Let the URLs of an origin ask the gate again: its errand has come back."""
         host = self.host(host_key(origin))
-        queue = self._queue(origin, host)
+        queue = self._queues.of(origin, host)
         queue.held = False
         queue.not_before = 0.0
         self._agenda.place(host, now)
@@ -476,13 +442,12 @@ class Frontier:
             raise AssertionError(f"no lease of a page, or settled before: {lease.url}")
         queue.leased.remove(lease.key)
         self.counts.leased -= 1
-        self._batch.delete(Table.QUEUE, lease.key)
+        self._queues.forget(lease.key)
         self._touched[lease.host.key] = lease.host
         return entry
 
     def _wait(self, entry: Entry, until: float) -> None:
-        self._sequence += 1
-        heapq.heappush(self._waiting, (until, self._sequence, entry))
+        heapq.heappush(self._waiting, (until, entry.fingerprint, entry))
 
     def _requeue_due(self, now: float) -> None:
         while self._waiting and self._waiting[0][0] <= now:
@@ -550,7 +515,7 @@ class Frontier:
         rows say all of it.
         """
         self._seen.save(closing=closing)
-        snapshot.describe(self._batch, self.counts, self._sequence, self._touched.values())
+        snapshot.describe(self._batch, self.counts, self._queues.sequence, self._touched.values())
         write(self._batch)
         for host in self._touched.values():
             if host.idle:
@@ -558,7 +523,7 @@ class Frontier:
                 self.hosts.pop(host.key, None)
         self._batch = Batch()
         self._touched = {}
-        self._unread = {}
+        self._queues.written()
 
     def _note_kind_of_seen_set(self) -> None:
         """Refuse to look for exact rows where only a filter was kept; the other way works."""
@@ -576,7 +541,7 @@ class Frontier:
         counts = snapshot.read_counts(self._engine)
         if counts is None:
             return
-        self.counts, self._sequence = counts
+        self.counts, self._queues.sequence = counts
         self._restarted_at = now
         for host in snapshot.read_hosts(self._engine):
             if not host.idle:
