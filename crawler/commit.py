@@ -19,7 +19,7 @@ from crawler.frontier.engine import Table
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from crawler.frontier import Engine, Frontier
+    from crawler.frontier import Batch, Engine, Frontier
 
 logger = logging.getLogger(__name__)
 
@@ -93,8 +93,7 @@ class GroupCommit:
         try:
             lengths = {output.path.name: output.sync() for output in self._outputs}
             self._frontier.put(Table.META, _LENGTHS, json.dumps(lengths).encode())
-            self._frontier.commit(self._engine.write, closing=closing)
-            self._engine.sync()
+            self._frontier.commit(self._write, closing=closing)
         except (OSError, StoreError) as error:
             if self.stalled is None:
                 logger.warning("The crawl pauses, nothing is lost: %s. It is tried again.", error)
@@ -105,6 +104,11 @@ class GroupCommit:
         self.stalled = None
         self._waiting = 0
         return True
+
+    def _write(self, batch: Batch) -> None:
+        """Write and sync as one: a batch whose sync failed is kept, and written again."""
+        self._engine.write(batch)
+        self._engine.sync()
 
     def close(self, now: float) -> None:
         """Commit what is left and close the outputs and the engine."""

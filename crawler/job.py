@@ -302,7 +302,10 @@ def prepare_directory(directory: Path) -> None:
         StoreError: It cannot, with the directory and the system's reason.
     """
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        if not directory.exists():
+            directory.mkdir(parents=True, exist_ok=True)
+            for parent in directory.absolute().parents:
+                sync_directory(parent)  # their names are to survive a power cut, too
         probe = directory / ".write-test"
         probe.write_bytes(b"")
         probe.unlink()

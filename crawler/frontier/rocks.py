@@ -6,13 +6,20 @@ deep: nothing else imports it.
 
 Durability: a batch is atomic at once and survives a kill of the process; it survives
 a power cut after :meth:`RocksEngine.sync`, which syncs the write-ahead log.
+
+A new database is made under another name and then renamed, so that what bears the final name is
+always whole: a kill in between leaves nothing that the next start could mistake for a
+damaged crawl, and opening never makes a new database where one should be.
 """
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 from typing import TYPE_CHECKING
 
 from rocksdict import (
+    AccessType,
     BlockBasedOptions,
     Cache,
     DBCompressionType,
@@ -20,6 +27,7 @@ from rocksdict import (
     Rdict,
     ReadOptions,
     WriteBatch,
+    WriteOptions,
 )
 
 from crawler.errors import StoreError
@@ -34,6 +42,7 @@ _MEMTABLE_BYTES = 16 * 2**20  # of each table
 _WAL_BYTES = 128 * 2**20
 _FILTER_BITS = 10  # per key: a look-up of an unknown key costs no read
 _VERSION = b"format"
+_FAILED_FLUSHES = "rocksdb.background-errors"
 
 
 class RocksEngine:
@@ -47,34 +56,41 @@ class RocksEngine:
         """
         self._path = path
         self._broken = False
-        fresh = not path.exists()
-        self._open()
-        self._check_format(fresh=fresh)
+        self._is_open = False
+        if not path.exists():
+            self._make()
+        self._open(AccessType.read_write())
+        self._check_format()
 
-    def _open(self) -> None:
-        cache = Cache(_CACHE_BYTES)
+    def _make(self) -> None:
+        """Make an empty database; it has its name only when it is complete."""
+        unfinished = self._path.with_name(self._path.name + ".new")
         try:
-            self._db: Rdict = Rdict(
-                str(self._path),
-                _options(cache),
-                {table.value: _options(cache) for table in Table},
-            )
+            shutil.rmtree(unfinished, ignore_errors=True)
+            tables = {table.value: _options(None) for table in Table}
+            made = Rdict(str(unfinished), _options(None, create=True), tables)
+            made.get_column_family(Table.META.value)[_VERSION] = FORMAT
+            made.flush_wal(True)
+            made.close()
+            del made
+            unfinished.rename(self._path)
         except Exception as error:
-            raise StoreError(
-                f"{self._path} cannot be opened: {error}; restore it from a copy, or start anew "
-                "with another JOBDIR"
-            ) from error
+            raise StoreError(f"{self._path} cannot be made: {error}") from error
+
+    def _open(self, access: AccessType) -> None:
+        cache = Cache(_CACHE_BYTES)
+        tables = {table.value: _options(cache) for table in Table}
+        try:
+            self._db: Rdict = Rdict(str(self._path), _options(cache), tables, access)
+        except Exception as error:
+            raise StoreError(f"{self._path} cannot be opened: {error}; {_remedy(error)}") from error
         self._tables = {table: self._db.get_column_family(table.value) for table in Table}
         self._handles = {table: self._db.get_column_family_handle(table.value) for table in Table}
+        self._is_open = True
 
-    def _check_format(self, *, fresh: bool) -> None:
+    def _check_format(self) -> None:
         found = self._tables[Table.META].get(_VERSION)
-        if found is None and fresh:
-            batch = Batch()
-            batch.put(Table.META, _VERSION, FORMAT)
-            self.write(batch)
-            self.sync()
-        elif found != FORMAT:
+        if found != FORMAT:
             self.close()
             what = f"format {found.decode(errors='replace')}" if found else "no format mark"
             raise StoreError(
@@ -86,7 +102,10 @@ class RocksEngine:
         """Return the value of each key in order, None where there is none."""
         if not keys:
             return []
-        return list(self._tables[table].get(list(keys)))  # type: ignore[arg-type]
+        try:
+            return list(self._table(table).get(list(keys)))  # type: ignore[arg-type]
+        except Exception as error:
+            raise self._unreadable(error) from error
 
     def scan(
         self, table: Table, *, prefix: bytes = b"", after: bytes = b"", limit: int = 0
@@ -96,7 +115,7 @@ class RocksEngine:
         end = _end_of(prefix)
         if end is not None:
             options.set_iterate_upper_bound(end)
-        rows = self._tables[table].iter(options)
+        rows = self._table(table).iter(options)
         rows.seek(max(prefix, after))
         found: list[tuple[bytes, bytes]] = []
         while rows.valid() and not (limit and len(found) == limit):
@@ -104,19 +123,30 @@ class RocksEngine:
             if key != after:
                 found.append((key, rows.value()))
             rows.next()
+        try:
+            rows.status()  # a damaged block ends the rows as their last one does
+        except Exception as error:
+            raise self._unreadable(error) from error
         return found
+
+    def _table(self, table: Table) -> Rdict:
+        try:
+            return self._tables[table]
+        except KeyError:
+            raise StoreError(f"{self._path} is closed, or could not be opened again") from None
+
+    def _unreadable(self, error: Exception) -> StoreError:
+        return StoreError(f"{self._path} cannot be read: {error}; {_remedy(error)}")
 
     def write(self, batch: Batch) -> None:
         """Apply the batch, all of it or nothing.
 
         Raises:
             StoreError: It could not be written, as on a full disk. RocksDB then refuses all
-                writes until it is opened again, which the next call does.
+                writes until it is opened again, which the next call does. Reads go on.
         """
         if self._broken:
-            self.close()
-            self._open()
-            self._broken = False
+            self._reopen()
         rows = WriteBatch(raw_mode=True)
         for table, changes in batch.tables.items():
             handle = self._handles[table]
@@ -125,13 +155,13 @@ class RocksEngine:
                     rows.delete(key, handle)
                 else:
                     rows.put(key, value, handle)
-        self._guarded(lambda: self._db.write(rows))
+        self._guarded(lambda: self._db.write(rows, _at_once()))
 
     def sync(self) -> None:
         """Sync the write-ahead log.
 
         Raises:
-            StoreError: It could not be synced.
+            StoreError: It could not be synced; the last batch has to be written again.
         """
         self._guarded(lambda: self._db.flush_wal(True))
 
@@ -139,26 +169,55 @@ class RocksEngine:
         try:
             action()
         except Exception as error:
-            self._broken = True
+            failed = self._db.property_int_value(_FAILED_FLUSHES)
+            self._broken = bool(failed) or "Write stall" not in str(error)
             raise StoreError(f"{self._path} cannot be written: {error}") from error
 
+    def _reopen(self) -> None:
+        """Open the database again after an error; while that fails too, it can at least be read."""
+        self.close()
+        try:
+            self._open(AccessType.read_write())
+        except StoreError:
+            self._open(AccessType.read_only(error_if_log_file_exist=False))
+            raise
+        self._broken = False
+
     def close(self) -> None:
-        """Close the database. Its lock goes with the last reference to it."""
+        """Close the database; idempotent. Its lock goes with the last reference to it."""
+        if not self._is_open:
+            return
+        self._is_open = False
         self._tables.clear()
         self._handles.clear()
-        self._db.close()
+        with contextlib.suppress(Exception):  # a full disk: what was synced is in the log
+            self._db.close()
 
 
-def _options(cache: Cache) -> Options:
+def _at_once() -> WriteOptions:
+    """Have a write fail where RocksDB would wait: with a full disk it waits for ever."""
+    options = WriteOptions()
+    options.no_slowdown = True
+    return options
+
+
+def _remedy(error: Exception) -> str:
+    if "No space left" in str(error):
+        return "make room on the disk, then run the same command again"
+    return "restore the job directory from a copy, or start anew with another JOBDIR"
+
+
+def _options(cache: Cache | None, *, create: bool = False) -> Options:
     options = Options(raw_mode=True)
-    options.create_if_missing(True)
-    options.create_missing_column_families(True)
+    options.create_if_missing(create)
+    options.create_missing_column_families(create)
     options.set_write_buffer_size(_MEMTABLE_BYTES)
     options.set_max_total_wal_size(_WAL_BYTES)
     options.set_compression_type(DBCompressionType.lz4())
     options.set_keep_log_file_num(2)
     blocks = BlockBasedOptions()
-    blocks.set_block_cache(cache)
+    if cache is not None:
+        blocks.set_block_cache(cache)
     blocks.set_bloom_filter(_FILTER_BITS, block_based=False)
     options.set_block_based_table_factory(blocks)
     return options

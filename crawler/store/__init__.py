@@ -5,7 +5,7 @@ start, so that a crash leaves no half line and nothing twice (see :mod:`crawler.
 """
 
 from crawler.store.jsonl import JsonLines
-from crawler.store.lock import JobLock
+from crawler.store.lock import JobLock, sync_directory
 from crawler.store.records import page_record
 
-__all__ = ["JobLock", "JsonLines", "page_record"]
+__all__ = ["JobLock", "JsonLines", "page_record", "sync_directory"]

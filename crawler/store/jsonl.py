@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from crawler.errors import StoreError
+from crawler.store.lock import sync_directory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +33,8 @@ class JsonLines:
         """
         self.path = path
         try:
-            size = path.stat().st_size if path.exists() else 0
+            new = not path.exists()
+            size = 0 if new else path.stat().st_size
             if size < committed:
                 raise StoreError(
                     f"{path} has {size} bytes, but {committed} were committed: "
@@ -41,6 +43,8 @@ class JsonLines:
                 )
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
             os.ftruncate(self._file, committed)
+            if new:
+                sync_directory(path.parent)  # before anything in it is promised
         except OSError as error:
             raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from error
         self._on_disk = committed

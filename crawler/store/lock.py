@@ -12,6 +12,19 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def sync_directory(directory: Path) -> None:
+    """Make the names of the files in a directory survive a power cut.
+
+    A file's own sync does not cover the name under which it is found. Spec: POSIX fsync;
+    on Linux a new file's directory has to be synced as well (fsync(2)).
+    """
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 class JobLock:
     """Holds ``<directory>/lock`` until it is released or the process ends, however it ends."""
 

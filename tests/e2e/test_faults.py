@@ -43,7 +43,7 @@ ENDS = {
     "/401": ("refused", ONCE),
     "/403": ("refused", ONCE),
     "/451": ("refused", ONCE),
-    "/204": ("stored", ONCE),
+    "/204": ("skipped_type", ONCE),
     "/299": ("stored", ONCE),
     "/999": ("failed_server", AGAIN),
     "/hang": ("failed_network", AGAIN),
@@ -88,7 +88,7 @@ ENDS = {
     "/bad-type": ("stored", ONCE),
     "/bad-charset": ("stored", ONCE),
     "/broken-bytes": ("stored", ONCE),
-    "/empty": ("duplicate_exact", ONCE),  # of /204, or the other way round: neither has a body
+    "/empty": ("skipped_type", ONCE),  # no body, no page
     "/deep": ("stored", ONCE),
 }
 

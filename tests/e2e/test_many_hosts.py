@@ -90,7 +90,7 @@ def test_the_next_request_goes_as_soon_as_it_may(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "body", ["", "<p>the same words on every host, and enough of them to count"]
+    "body", ["<p></p>", "<p>the same words on every host, and enough of them to count"]
 )
 def test_a_page_that_many_hosts_have_is_one_line(tmp_path, body):
     """Of equal pages that arrive at the same moment from 60 hosts one is stored, text or none."""
