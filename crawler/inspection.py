@@ -122,7 +122,7 @@ def _read_hosts(found: Inspection, engine: Engine, now: float) -> Counter[bytes]
     sizes: Counter[str] = Counter()
     for host in read_hosts(engine):
         found.hosts += 1
-        for queue in host.queues.values():
+        for queue in host.queues:
             queued[queue.prefix] = len(queue)
             sizes[host.key] += len(queue)
         if host.blocked_until > now:

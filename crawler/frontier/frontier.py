@@ -325,7 +325,7 @@ class Frontier:
 
     def _lease_page(self, host: Host, queue: UrlQueue, now: float) -> Lease:
         key, entry = self._queues.take(queue)
-        queue.leased.append(key)
+        queue.leased = (*queue.leased, key)
         self.counts.queued -= 1
         self.counts.leased += 1
         if entry.first_try:
@@ -336,8 +336,9 @@ class Frontier:
         return lease
 
     def _lease_errand(self, host: Host, now: float) -> Lease:
-        errand = host.errands.pop(0)
-        if not host.errands:
+        errand, *rest = host.errands
+        host.errands = tuple(rest)
+        if not rest:
             del self._errand_hosts[host.key]
         lease = self._lease(host, errand.kind, errand.url, now)
         lease.origin = errand.origin
@@ -377,7 +378,7 @@ class Frontier:
 
     def _send_errand(self, errand: Errand, now: float) -> None:
         host = self.host(host_key(errand.url))
-        host.errands.append(errand)
+        host.errands = (*host.errands, errand)
         self._errand_hosts[host.key] = host
         self._agenda.place(host, now)
 
@@ -440,7 +441,7 @@ class Frontier:
         entry, queue = lease.entry, lease.queue
         if entry is None or queue is None or self.leases.pop(lease.number, None) is None:
             raise AssertionError(f"no lease of a page, or settled before: {lease.url}")
-        queue.leased.remove(lease.key)
+        queue.leased = tuple(key for key in queue.leased if key != lease.key)
         self.counts.leased -= 1
         self._queues.forget(lease.key)
         self._touched[lease.host.key] = lease.host
@@ -547,7 +548,7 @@ class Frontier:
             if not host.idle:
                 self._rest_after_restart(host)
                 self.hosts[host.key] = host
-                self.counts.queued += sum(map(len, host.queues.values()))
+                self.counts.queued += sum(map(len, host.queues))
                 self._agenda.place(host, now)
         for _, row in self._engine.scan(Table.WAITING):
             self._wait(Entry.decode(row[_MOMENT.size :]), _MOMENT.unpack_from(row)[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -33,7 +33,7 @@ class UrlQueue:
         self.buffer: list[tuple[bytes, Entry]] = []
         self.cursor = prefix
         self.stored = 0
-        self.leased: list[bytes] = []  # rows handed out whose outcome is not recorded yet
+        self.leased: tuple[bytes, ...] = ()  # rows handed out, their outcome not recorded yet
         self.held = False  # waits for an errand (its robots.txt)
         self.not_before = 0.0
 
@@ -109,16 +109,16 @@ class Host:
     ended_at: float = 0.0  # end of the last transfer; 0 = none yet
     busy: bool = False
     exhausted: bool = False  # the budget is used up
-    queues: dict[Origin, UrlQueue] = field(default_factory=dict)
-    errands: list[Errand] = field(default_factory=list)
+    queues: tuple[UrlQueue, ...] = ()  # mostly one: of http or of https
+    errands: tuple[Errand, ...] = ()
     stamp: int = 0  # of its live agenda entry; entries with another one are stale
     entry: tuple[float, int | None] | None = None  # (time, priority if ready) of that entry
 
     @property
     def idle(self) -> bool:
         """Whether nothing is queued, leased or asked for: its stored row says all of it."""
-        return not (self.busy or self.errands or any(self.queues.values())) and not any(
-            queue.leased or queue.held for queue in self.queues.values()
+        return not (self.busy or self.errands or any(self.queues)) and not any(
+            queue.leased or queue.held for queue in self.queues
         )
 
     @property
@@ -128,7 +128,7 @@ class Host:
 
     def open_queues(self) -> list[UrlQueue]:
         """Queues with URLs that do not wait for an errand."""
-        return [queue for queue in self.queues.values() if not queue.held and len(queue)]
+        return [queue for queue in self.queues if not queue.held and len(queue)]
 
     def ready_at(self) -> float:
         """Return when the host can act next; infinity when it has nothing to do."""

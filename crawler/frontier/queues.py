@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crawler.model import Origin
 
 _ROW_KEY = struct.Struct(">BQ")
-_FULL_SHARE, _SMALL_SHARE = 64, 4
+_FULL_SHARE, _SMALL_SHARE = 64, 2
 
 
 class Queues:
@@ -41,9 +41,11 @@ class Queues:
     @staticmethod
     def of(origin: Origin, host: Host) -> UrlQueue:
         """Return the queue of an origin at its host; made when there is none."""
-        queue = host.queues.get(origin)
-        if queue is None:
-            queue = host.queues[origin] = UrlQueue(origin, host_hash(origin))
+        for queue in host.queues:
+            if queue.origin == origin:
+                return queue
+        queue = UrlQueue(origin, host_hash(origin))
+        host.queues = (*host.queues, queue)
         return queue
 
     def put(self, entry: Entry, queue: UrlQueue) -> None:

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _CACHE_BYTES = 64 * 2**20  # blocks of all tables
-_MEMTABLE_BYTES = 16 * 2**20  # of each table
+_MEMTABLE_BYTES = 16 * 2**20  # of each table,
+_MEMTABLES_BYTES = 64 * 2**20  # and of all together
 _WAL_BYTES = 128 * 2**20
 _FILTER_BITS = 10  # per key: a look-up of an unknown key costs no read
 _VERSION = b"format"
@@ -75,7 +76,7 @@ class RocksEngine:
             del made
             unfinished.rename(self._path)
         except Exception as error:
-            raise StoreError(f"{self._path} cannot be made: {error}") from error
+            raise StoreError(f"{self._path} cannot be made: {_line(error)}") from error
 
     def _open(self, access: AccessType) -> None:
         cache = Cache(_CACHE_BYTES)
@@ -83,7 +84,9 @@ class RocksEngine:
         try:
             self._db: Rdict = Rdict(str(self._path), _options(cache), tables, access)
         except Exception as error:
-            raise StoreError(f"{self._path} cannot be opened: {error}; {_remedy(error)}") from error
+            raise StoreError(
+                f"{self._path} cannot be opened: {_line(error)}; {_remedy(error)}"
+            ) from error
         self._tables = {table: self._db.get_column_family(table.value) for table in Table}
         self._handles = {table: self._db.get_column_family_handle(table.value) for table in Table}
         self._is_open = True
@@ -136,7 +139,7 @@ class RocksEngine:
             raise StoreError(f"{self._path} is closed, or could not be opened again") from None
 
     def _unreadable(self, error: Exception) -> StoreError:
-        return StoreError(f"{self._path} cannot be read: {error}; {_remedy(error)}")
+        return StoreError(f"{self._path} cannot be read: {_line(error)}; {_remedy(error)}")
 
     def write(self, batch: Batch) -> None:
         """Apply the batch, all of it or nothing.
@@ -171,7 +174,7 @@ class RocksEngine:
         except Exception as error:
             failed = self._db.property_int_value(_FAILED_FLUSHES)
             self._broken = bool(failed) or "Write stall" not in str(error)
-            raise StoreError(f"{self._path} cannot be written: {error}") from error
+            raise StoreError(f"{self._path} cannot be written: {_line(error)}") from error
 
     def _reopen(self) -> None:
         """Open the database again after an error; while that fails too, it can at least be read."""
@@ -201,6 +204,10 @@ def _at_once() -> WriteOptions:
     return options
 
 
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())
+
+
 def _remedy(error: Exception) -> str:
     if "No space left" in str(error):
         return "make room on the disk, then run the same command again"
@@ -212,6 +219,7 @@ def _options(cache: Cache | None, *, create: bool = False) -> Options:
     options.create_if_missing(create)
     options.create_missing_column_families(create)
     options.set_write_buffer_size(_MEMTABLE_BYTES)
+    options.set_db_write_buffer_size(_MEMTABLES_BYTES)
     options.set_max_total_wal_size(_WAL_BYTES)
     options.set_compression_type(DBCompressionType.lz4())
     options.set_keep_log_file_num(2)

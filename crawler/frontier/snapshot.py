@@ -77,7 +77,7 @@ def read_host(engine: Engine, key: HostKey) -> Host | None:
 
 def _host_row(host: Host) -> bytes:
     clocks = [getattr(host, name) for name in _CLOCKS]
-    queues = {q.origin: len(q) + len(q.leased) for q in host.queues.values()}
+    queues = {q.origin: len(q) + len(q.leased) for q in host.queues}
     return orjson.dumps([clocks, queues])
 
 
@@ -88,8 +88,9 @@ def _host(key: HostKey, row: bytes) -> Host:
         for name, rows in queues.items():
             if rows:
                 origin = Origin(name)
-                queue = host.queues[origin] = UrlQueue(origin, host_hash(origin))
+                queue = UrlQueue(origin, host_hash(origin))
                 queue.stored = int(rows)
+                host.queues = (*host.queues, queue)
     except (TypeError, ValueError, AttributeError) as error:
         raise _damaged(f"the row of host {key}", error) from error
     return host
