@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from crawler.frontier import Frontier, FrontierOptions, RocksEngine
+from crawler.job import relax_garbage_collection
 from crawler.model import Allow, Discovery, Outcome
 
 LINKS, NEW = 50, 10
@@ -36,7 +37,7 @@ class Load:
 
     def url(self, number: int) -> str:
         """Return the URL with a number: about 65 characters, on a host by a power law."""
-        draw = random.Random(number).random()
+        draw = (number * 2_654_435_761 & 0xFFFF_FFFF) / 2**32  # multiplicative hash: cheap, even
         host = int(self.hosts**draw) - 1  # density 1/rank
         return (
             f"http://host{host:06d}.example.org/section{number % 97:02d}/article-{number:09d}.html"
@@ -57,6 +58,7 @@ class Load:
 def main() -> int:
     """Grow a frontier and print a row of figures at each size."""
     options = _arguments()
+    relax_garbage_collection()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "frontier"
         bench = Bench(path, hosts=options.hosts)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from crawler.model import HostKey, Reason
+from crawler.model import Reason
 from crawler.urls import address_allowed, host_key, host_of, is_ip_literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
+    from crawler.model import HostKey, Origin
     from crawler.urls import Network, Scope, UrlFilter
 
 _MOST_NOTED = 10_000
@@ -27,7 +28,7 @@ class Admission:
 
     def __init__(
         self,
-        seeds: Iterable[str],
+        seeds: Sequence[str],
         scope: Scope | None,
         url_filter: UrlFilter,
         networks: Sequence[Network],
@@ -35,8 +36,11 @@ class Admission:
         self._seed_hosts = {_bare(host_of(url)) for url in seeds}
         self._scope = scope
         self._filter = url_filter
+        files = (url for url in seeds if url_filter.verdict(url) is Reason.EXTENSION)
+        self._files_wanted = frozenset(files)  # whoever names a file as a seed wants it
         self._networks = networks
         self._refused: set[str] = set()  # hosts that resolve to forbidden addresses only
+        self._unknown: set[str] = set()  # names that do not exist, says the last look-up
         self._nameless: set[HostKey] = set()  # hosts without an address, on several tries
 
     def verdict(self, url: str) -> Reason | None:
@@ -46,7 +50,8 @@ class Admission:
         host = host_of(url)
         if is_ip_literal(host) and not self.may_reach(host, host):
             return Reason.ADDRESS
-        return self._filter.verdict(url)
+        reason = self._filter.verdict(url)
+        return None if reason is Reason.EXTENSION and url in self._files_wanted else reason
 
     def may_reach(self, host: str, address: str) -> bool:
         """Whether ``address`` may be connected to for ``host``: public, allowed, or a seed's."""
@@ -61,10 +66,17 @@ class Admission:
         """Whether a host failed to resolve because of its addresses."""
         return _bare(host) in self._refused
 
-    def note_nameless(self, key: HostKey) -> None:
-        """Remember that a host's name did not resolve, time after time."""
-        if len(self._nameless) < _MOST_NOTED:
-            self._nameless.add(key)
+    def note_look_up(self, host: str, *, exists: bool) -> None:
+        """Note whether a name exists; a look-up that merely failed leaves that open: ``exists``."""
+        if exists:
+            self._unknown.discard(host)
+        elif len(self._unknown) < _MOST_NOTED:
+            self._unknown.add(host)
+
+    def note_nameless(self, origin: Origin) -> None:
+        """Remember that a host's name did not resolve, time after time, if it does not exist."""
+        if host_of(origin) in self._unknown and len(self._nameless) < _MOST_NOTED:
+            self._nameless.add(host_key(origin))
 
     def out_of_reach(self, url: str) -> Reason | None:
         """Return why the host of a URL whose rules are not known is not worth waiting for."""

@@ -9,8 +9,10 @@ if and only if its URL is done.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import os
 from typing import TYPE_CHECKING, Protocol
 
 from crawler.errors import StoreError
@@ -23,7 +25,12 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+WITNESS = "committed"
+"""File beside the store that names the last commit, so that an older store is recognised."""
+
 _LENGTHS = b"outputs"
+_LAST = b"commit"
+_MOST_BEHIND = 60.0  # s; the files of a copied directory are of different moments
 
 
 class Output(Protocol):
@@ -47,6 +54,47 @@ def committed_lengths(engine: Engine) -> dict[str, int]:
     return lengths
 
 
+def last_commit(engine: Engine) -> tuple[int, float]:
+    """Return the number of the last commit and its crawl time; zeroes before the first."""
+    value = engine.get_many(Table.META, [_LAST])[0]
+    number, at = json.loads(value) if value else (0, 0.0)
+    return int(number), float(at)
+
+
+def verify(directory: Path, engine: Engine) -> None:
+    """Compare a store with the files beside it, before either is changed.
+
+    Raises:
+        StoreError: An output is shorter than committed; or the store is older than its last
+            commit, as when its MANIFEST was cut or an old copy was put in its place.
+    """
+    for name, committed in committed_lengths(engine).items():
+        path = directory / name
+        size = path.stat().st_size if path.exists() else 0
+        if size < committed:
+            raise StoreError(
+                f"{path} has {size} bytes, but {committed} were committed: it was changed or cut "
+                "by something else; restore it, or start anew with another JOBDIR"
+            )
+    number, at = last_commit(engine)
+    seen, seen_at = _witnessed(directory / WITNESS)
+    if seen > number and seen_at - at > _MOST_BEHIND:
+        raise StoreError(
+            f"the store in {directory} is damaged or an old copy: its last commit is number "
+            f"{number:,}, but number {seen:,} was made; restore the whole job directory from a "
+            "copy, or start anew with another JOBDIR"
+        )
+
+
+def _witnessed(path: Path) -> tuple[int, float]:
+    """Read what the witness says; zeroes when a power cut or something else took it."""
+    try:
+        number, at = json.loads(path.read_bytes())
+        return int(number), float(at)
+    except (OSError, ValueError, TypeError):
+        return 0, 0.0
+
+
 class GroupCommit:
     """Commits pages in groups: after so many, or so many seconds, whichever comes first.
 
@@ -56,13 +104,23 @@ class GroupCommit:
     """
 
     def __init__(
-        self, engine: Engine, frontier: Frontier, *, interval: float, pages: int, now: float
+        self,
+        engine: Engine,
+        frontier: Frontier,
+        *,
+        interval: float,
+        pages: int,
+        now: float,
+        directory: Path | None = None,
     ) -> None:
         self._engine = engine
         self._frontier = frontier
         self._interval = interval
         self._pages = pages
+        self._number, _ = last_commit(engine)
+        self._witness = directory / WITNESS if directory is not None else None
         self._outputs: list[Output] = []
+        self._lengths = committed_lengths(engine)  # also of outputs that this run does not open
         self._waiting = 0
         self._last_at = now
         self.soon = False
@@ -91,11 +149,12 @@ class GroupCommit:
         self._last_at = now
         self.soon = False
         try:
-            lengths = {output.path.name: output.sync() for output in self._outputs}
-            self._frontier.put(Table.META, _LENGTHS, json.dumps(lengths).encode())
+            self._lengths |= {output.path.name: output.sync() for output in self._outputs}
+            self._frontier.put(Table.META, _LENGTHS, json.dumps(self._lengths).encode())
+            self._frontier.put(Table.META, _LAST, json.dumps([self._number + 1, now]).encode())
             self._frontier.commit(self._write, closing=closing)
         except (OSError, StoreError) as error:
-            if self.stalled is None:
+            if self.stalled is None and self._engine.damage is None:
                 logger.warning("The crawl pauses, nothing is lost: %s. It is tried again.", error)
             self.stalled = str(error)
             return False
@@ -103,7 +162,20 @@ class GroupCommit:
             logger.warning("The crawl goes on: what was held is stored.")
         self.stalled = None
         self._waiting = 0
+        self._number += 1
+        self._bear_witness(now)
         return True
+
+    def _bear_witness(self, now: float) -> None:
+        """Name the commit outside the store. Not synced: it may be older, never newer."""
+        if self._witness is None:
+            return
+        with contextlib.suppress(OSError):  # a full disk; the next commit writes it
+            file = os.open(self._witness, os.O_WRONLY | os.O_CREAT, 0o644)
+            try:
+                os.pwrite(file, json.dumps([self._number, now]).encode().ljust(64), 0)
+            finally:
+                os.close(file)
 
     def _write(self, batch: Batch) -> None:
         """Write and sync as one: a batch whose sync failed is kept, and written again."""

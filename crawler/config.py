@@ -35,11 +35,13 @@ class Config:
     dedupe: DedupeOptions
     networks: tuple[Network, ...]
     hosts: dict[str, str]
+    sitemaps: bool
     max_copies: int
     max_wait: float
     commit_interval: float
     commit_pages: int
     _limits: tuple[int, int, int]
+    _extensions: tuple[str, ...]
 
     @classmethod
     def read(cls, settings: BaseSettings) -> Config:
@@ -69,6 +71,7 @@ class Config:
             ),
             networks=_networks(v["SAFETY_ALLOWED_NETWORKS"]),
             hosts={name.lower(): address for name, address in v["SAFETY_HOSTS"].items()},
+            sitemaps=v["SEEDS_SITEMAPS"],
             max_copies=v["FRONTIER_MAX_COPIES"],
             max_wait=v["FRONTIER_MAX_WAIT"],
             commit_interval=v["FRONTIER_COMMIT_INTERVAL"],
@@ -78,17 +81,30 @@ class Config:
                 v["FRONTIER_MAX_PATH_SEGMENTS"],
                 v["FRONTIER_MAX_QUERY_PARAMETERS"],
             ),
+            _extensions=tuple(one.lower().lstrip(".") for one in v["FRONTIER_SKIP_EXTENSIONS"]),
         )
 
-    def url_filter(self, allow: Sequence[str], deny: Sequence[str]) -> UrlFilter:
+    def url_filter(
+        self, allow: Sequence[str], deny: Sequence[str], *, only_pages: bool = False
+    ) -> UrlFilter:
         """Return the filter of a crawl: its patterns and the limits of a URL.
+
+        Args:
+            allow: Patterns of which one must be found.
+            deny: Patterns of which none may be found.
+            only_pages: Whether the crawl has no use for other files.
 
         Raises:
             ConfigError: A pattern is no regular expression.
         """
         length, segments, parameters = self._limits
         return UrlFilter(
-            allow, deny, max_length=length, max_segments=segments, max_parameters=parameters
+            allow,
+            deny,
+            max_length=length,
+            max_segments=segments,
+            max_parameters=parameters,
+            extensions=self._extensions if only_pages else (),
         )
 
 

@@ -17,12 +17,19 @@ from crawler.urls import host_key
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from scrapy import Request
     from twisted.python.failure import Failure
 
     from crawler.commit import GroupCommit
     from crawler.frontier import Frontier, Host
     from crawler.frontier.entry import Entry
     from crawler.visits import Visit
+
+
+INTERRUPTED = "dataloss"
+"""Scrapy's flag on a response whose body is not all that was announced."""
+KEEP_INTERRUPTED = {"download_fail_on_dataloss": False}
+"""The ``request.meta`` of those who want such a body if no try brings a better one."""
 
 
 class Consequences:
@@ -52,7 +59,9 @@ class Consequences:
         retry_after: bytes | None = None,
     ) -> None:
         """Draw the consequences of an answer for its host, and note those for its URL."""
-        verdict = self._judge(visit.lease.host, visit.lease.entry, status, trouble, retry_after)
+        # by its key: after a robots.txt the host may have left memory, and be another object now
+        host = self._frontier.host(visit.lease.host.key)
+        verdict = self._judge(host, visit.lease.entry, status, trouble, retry_after)
         visit.outcome, visit.retry_at = verdict.outcome, verdict.retry_at
         visit.tries, visit.throttles = verdict.tries, verdict.throttled
 
@@ -103,6 +112,11 @@ class Consequences:
 
     def _retry_after(self, value: bytes | None) -> float | None:
         return parse_retry_after(value, self._now(), self._retry_after_cap) if value else None
+
+
+def keeps_interrupted(request: Request) -> bool:
+    """Whether a body that is cut short on every try is better than none for this request."""
+    return request.meta.get("download_fail_on_dataloss") is False
 
 
 def trouble_of(exception: BaseException | None) -> Trouble:

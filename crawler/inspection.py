@@ -89,7 +89,7 @@ def inspect(directory: Path, *, rows: bool, now: float) -> Inspection:
         )
     lock = JobLock.acquire(directory)
     try:
-        engine = RocksEngine(store)
+        engine = RocksEngine(store, read_only=True)
         try:
             return _read(directory, engine, rows=rows, now=now)
         finally:

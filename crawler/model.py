@@ -45,6 +45,7 @@ class Outcome(Enum):
     FAILED_CALLBACK = "failed_callback"  # the spider, a pipeline or a middleware raised
     HANDLED = "handled"  # done by another spider's callback; no page of ours
     DROPPED = "dropped"  # a component ignored the request, or its answer
+    LISTED = "listed"  # a sitemap or feed: what it lists is queued
 
 
 class Reason(Enum):
@@ -62,6 +63,7 @@ class Reason(Enum):
     ROBOTS = "robots"  # a rule of robots.txt disallows it
     ADDRESS = "address"  # the host is, or resolves to, an address that may not be reached
     UNREACHABLE = "unreachable"  # its host has no address at all, time after time
+    EXTENSION = "extension"  # its path ends as those of files do that are no pages
 
 
 class Link(NamedTuple):
@@ -185,3 +187,5 @@ class Page:
     duplicate: Duplicate | None = None
     stored: bool = False  # set by the export
     main_text: bool = True  # False: no main text was found and `text` is the full text
+    truncated: bool = False  # some of it is missing: cut in transfer, or at a bound of parsing
+    interrupted: bool = False  # cut in transfer: no other page is to be found a copy of it

@@ -10,9 +10,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from typing import TYPE_CHECKING, Any
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakValueDictionary
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.interfaces import IHostnameResolver, IHostResolution
 from zope.interface import implementer
@@ -31,10 +35,69 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _TTL = 300.0
-_FAILURE_TTL = 30.0
+_FAILURE_TTL = 1.0  # shorter than the wait between two tries: each of them looks anew
 _MOST_NAMES = 20_000
+_LOOK_UPS = 64  # at a time; a few dead names, 10 s each and more, must not hold up the others
+_NO_SUCH_NAME = (socket.EAI_NONAME, socket.EAI_NODATA)
 _IDLE_BEYOND_DELAY = 5
 """Seconds a connection stays open beyond the delay: long enough for the next request."""
+
+
+class Names:
+    """Addresses of host names: many look-ups at a time, one for each name, and a memory.
+
+    Answers are kept for 5 minutes, failures for a second.
+
+    Args:
+        job: Knows the time and the addresses that need no look-up; told which names do not exist.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._cache: dict[str, tuple[float, list[str]]] = {}
+        self._running: dict[str, asyncio.Task[list[str]]] = {}
+        # The loop's own threads are few: a hundred slow names would wait for each other.
+        self._threads = ThreadPoolExecutor(_LOOK_UPS, thread_name_prefix="names")
+
+    def known(self, host: str) -> list[str] | None:
+        """Return what is known without asking; None if nothing is, [] for no address."""
+        if is_ip_literal(host):
+            return [host]
+        fixed = self._job.config.hosts.get(host)
+        if fixed is not None:
+            return [fixed]
+        until, addresses = self._cache.get(host, (0.0, []))
+        return addresses if self._job.now() < until else None
+
+    async def addresses(self, host: str) -> list[str]:
+        """Return all addresses of a host, looked up if need be; empty when it has none."""
+        known = self.known(host)
+        if known is not None:
+            return known
+        task = self._running.get(host)
+        if task is None:
+            task = self._running[host] = asyncio.ensure_future(self._look_up(host))
+            task.add_done_callback(lambda _: self._running.pop(host, None))
+        return await asyncio.shield(task)  # others may wait for the same answer
+
+    def close(self) -> None:
+        """Ask nothing any more."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _look_up(self, host: str) -> list[str]:
+        ask = partial(socket.getaddrinfo, host, None, type=socket.SOCK_STREAM)
+        exists = True
+        try:
+            found = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
+            addresses = list(dict.fromkeys(str(row[4][0]) for row in found))
+        except (OSError, UnicodeError) as error:
+            addresses = []
+            exists = isinstance(error, OSError) and error.errno not in _NO_SUCH_NAME
+        self._job.admission.note_look_up(host, exists=exists)
+        if len(self._cache) >= _MOST_NAMES:
+            self._cache.clear()
+        self._cache[host] = (self._job.now() + (_TTL if addresses else _FAILURE_TTL), addresses)
+        return addresses
 
 
 @implementer(IHostResolution)
@@ -43,21 +106,30 @@ class _Resolution:
         self.name = name
 
     def cancel(self) -> None:
-        """Let the look-up run out: its answer will be cached."""
+        """Let the look-up run out: its answer will be remembered."""
 
 
 @implementer(IHostnameResolver)
 class GuardedResolver:
     """Resolves names to the addresses that the crawl may reach, and to no others.
 
-    Answers are cached for 5 minutes, failures for 30 s. A name none of whose addresses may be
-    reached resolves to nothing and is noted with the job.
+    A name none of whose addresses may be reached resolves to nothing and is noted with the job.
     """
+
+    _of: ClassVar[WeakValueDictionary[int, GuardedResolver]] = WeakValueDictionary()
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._cache: dict[str, tuple[float, list[str]]] = {}
+        self.names = Names(job)
         self._running: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    def of(cls, job: Job) -> GuardedResolver:
+        """Return the resolver that all handlers of a job share."""
+        resolver = cls._of.get(id(job))  # it keeps the job, so the number stays taken
+        if resolver is None:
+            resolver = cls._of[id(job)] = cls(job)
+        return resolver
 
     def resolveHostName(  # noqa: N802 -- Twisted's interface
         self,
@@ -70,7 +142,7 @@ class GuardedResolver:
         """Tell the receiver every address of a host that may be reached."""
         resolution = _Resolution(hostName)
         resolutionReceiver.resolutionBegan(resolution)
-        known = self._known(hostName)
+        known = self.names.known(hostName)
         if known is not None:
             self._answer(resolutionReceiver, hostName, portNumber, known)
         else:
@@ -79,28 +151,8 @@ class GuardedResolver:
             task.add_done_callback(self._running.discard)
         return resolution
 
-    def _known(self, host: str) -> list[str] | None:
-        if is_ip_literal(host):
-            return [host]
-        fixed = self._job.config.hosts.get(host)
-        if fixed is not None:
-            return [fixed]
-        until, addresses = self._cache.get(host, (0.0, []))
-        return addresses if self._job.now() < until else None
-
     async def _look_up(self, receiver: Any, host: str, port: int) -> None:
-        try:
-            found = await asyncio.get_running_loop().getaddrinfo(
-                host, None, type=socket.SOCK_STREAM
-            )
-            addresses = list(dict.fromkeys(str(row[4][0]) for row in found))
-        except (OSError, UnicodeError):
-            addresses = []
-        if len(self._cache) >= _MOST_NAMES:
-            self._cache.clear()
-        until = self._job.now() + (_TTL if addresses else _FAILURE_TTL)
-        self._cache[host] = (until, addresses)
-        self._answer(receiver, host, port, addresses)
+        self._answer(receiver, host, port, await self.names.addresses(host))
 
     def _answer(self, receiver: Any, host: str, port: int, addresses: list[str]) -> None:
         allowed = [address for address in addresses if self._job.admission.may_reach(host, address)]
@@ -119,7 +171,7 @@ class PoliteHttpHandler(HTTP11DownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         job = Job.of(crawler)
-        self._resolver = GuardedResolver(job)
+        self._resolver = GuardedResolver.of(job)
         self._pool.maxPersistentPerHost = 1
         self._pool.cachedConnectionTimeout = int(job.config.frontier.delay) + _IDLE_BEYOND_DELAY
         # Twisted would send a request again at once when a kept connection turns out closed:
@@ -127,9 +179,17 @@ class PoliteHttpHandler(HTTP11DownloadHandler):
         self._pool.retryAutomatically = False
 
     async def download_request(self, request: Request) -> Response:
-        """Download with this crawl's resolver in place."""
+        """Look the name up, however long it takes, and then download within the time-out."""
         from twisted.internet import reactor
 
         if reactor.nameResolver is not self._resolver:
             reactor.installNameResolver(self._resolver)
+        host = urlparse_cached(request).hostname
+        if host and "proxy" not in request.meta:
+            await self._resolver.names.addresses(host)
         return await super().download_request(request)
+
+    async def close(self) -> None:
+        """Close idle connections; look up no further names."""
+        self._resolver.names.close()
+        await super().close()

@@ -34,6 +34,7 @@ class RequestCodec:
         self._spider = spider
         self._job = job
         self._unserialisable: dict[bytes, Request] = {}
+        self._run = f"{job.now():.6f}"  # names of one run are not found in another
         self._count = 0
 
     def discovered(self, request: Request) -> Discovery | None:
@@ -72,12 +73,25 @@ class RequestCodec:
             variant=f" {url}" if same else self._variant(request),
         )
 
-    def restore(self, payload: bytes) -> Request:
-        """Rebuild the request of :meth:`discovered`."""
-        if payload.startswith(_KEPT_AS):
-            return self._unserialisable.pop(payload)
-        # marshal holds plain data and, unlike pickle, runs nothing that a file may contain
-        return request_from_dict(marshal.loads(payload), spider=self._spider)  # noqa: S302
+    def restore(self, payload: bytes) -> Request | None:
+        """Rebuild the request of :meth:`discovered`.
+
+        Returns:
+            None, and a warning, for one that an earlier run kept in memory, and for one
+            that this version of the spider cannot take: its callback has another name now.
+        """
+        try:
+            if payload.startswith(_KEPT_AS):
+                return self._unserialisable[payload].copy()  # it may be tried again
+            # marshal holds plain data and, unlike pickle, runs nothing that a file may contain
+            return request_from_dict(marshal.loads(payload), spider=self._spider)  # noqa: S302
+        except (ArithmeticError, AttributeError, EOFError, LookupError, TypeError, ValueError) as e:
+            logger.warning("A request of an earlier run is lost: %r", e)
+            return None
+
+    def forget(self, payload: bytes) -> None:
+        """Let go of a request that is done, if it was kept in memory."""
+        self._unserialisable.pop(payload, None)
 
     def _payload(self, request: Request) -> bytes:
         plain = request.replace(
@@ -93,7 +107,7 @@ class RequestCodec:
                 error,
             )
             self._count += 1
-            name = _KEPT_AS + str(self._count).encode()
+            name = _KEPT_AS + f"{self._run} {self._count}".encode()
             self._unserialisable[name] = plain
             return name
 
@@ -101,7 +115,7 @@ class RequestCodec:
         """Tell requests apart that are more than a GET of their URL."""
         if request.dont_filter:
             self._count += 1
-            return f" unfiltered {self._count}"
+            return f" unfiltered {self._run} {self._count}"
         if request.method != "GET" or request.body:
             return f" {request.method} {request.body.hex()}"
         return ""

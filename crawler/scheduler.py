@@ -19,8 +19,9 @@ from scrapy.http import Response
 from scrapy.utils.asyncio import create_looping_call
 from twisted.python.failure import Failure
 
+from crawler.consequences import KEEP_INTERRUPTED
 from crawler.frontier import Kind, Lease
-from crawler.job import Job
+from crawler.job import DAMAGED, Job
 from crawler.model import Deny, Fetch, Gate, Origin, Outcome, Wait
 from crawler.requests import RequestCodec
 from crawler.seams import Alarm, current_visit, follow_completion
@@ -38,6 +39,10 @@ logger = logging.getLogger(__name__)
 
 _ROBOTS_MAXSIZE = 2 * 2**20
 """Bytes of a robots.txt; the rules are in the first 512,000, and more than this is no file."""
+
+
+_MOST_BETWEEN_TICKS = 1.0
+"""Seconds; commits may be rarer, but who waits for a turn must learn soon that none will come."""
 
 
 class FrontierScheduler(BaseScheduler):
@@ -63,6 +68,7 @@ class FrontierScheduler(BaseScheduler):
         self._alarm = Alarm(engine)
         self._turns = Turns(self.job, self._gate, self._alarm.poke)
         self._codec = RequestCodec(spider, self.job)
+        self._keep_interrupted = getattr(spider, "keep_interrupted", False)
         follow_completion(engine, self)
         connect = self.crawler.signals.connect
         connect(self._left_downloader, signals.request_left_downloader)
@@ -70,8 +76,9 @@ class FrontierScheduler(BaseScheduler):
         connect(self._item_failed, signals.item_error)
         connect(self._idle, signals.spider_idle)
         self._ticker = create_looping_call(self._tick)
-        self._ticker.start(self.job.commit_interval, now=False)
-        _tune_garbage_collection()
+        self._ticker.start(min(self.job.commit_interval, _MOST_BETWEEN_TICKS), now=False)
+        gc.collect()
+        gc.freeze()  # what lives as long as the crawl is not to be walked over again and again
 
     def close(self, reason: str) -> None:
         """End: everything Scrapy finished is committed; what it did not is queued again."""
@@ -89,7 +96,7 @@ class FrontierScheduler(BaseScheduler):
         if self._same_turn:
             return self._same_turn.popleft()
         now = self.job.now()
-        if self.job.commits.stalled:
+        if self.job.commits.stalled or self.job.engine.damage is not None:
             return None
         lease = self.job.frontier.next(now, self._gate)
         if lease is not None and lease.kind is Kind.PAGE:
@@ -97,7 +104,10 @@ class FrontierScheduler(BaseScheduler):
         if lease is None:
             self._alarm.set(self.job.frontier.wake_at(now), now)
             return None
-        return self._request(lease)
+        request = self._request(lease)
+        if request is None:
+            self._alarm.poke()
+        return request
 
     def enqueue_request(self, request: Request) -> bool:
         """Take a request of a spider, or of a middleware that replaces one it was given."""
@@ -128,16 +138,23 @@ class FrontierScheduler(BaseScheduler):
             self.job.robots.started(origin)
         return answer
 
-    def _request(self, lease: Lease) -> Request:
+    def _request(self, lease: Lease) -> Request | None:
+        """Return what is to be sent for a lease; None when it is a request that was lost."""
         visit = self.job.visits.begin(lease)
+        request: Request | None
         if lease.kind is Kind.ROBOTS:
             request = Request(lease.url, callback=_nothing, errback=_nothing)
             request.meta["download_maxsize"] = _ROBOTS_MAXSIZE
         elif lease.entry is not None and lease.entry.payload:
             request = self._codec.restore(lease.entry.payload)
+            if request is None:
+                self._settle(visit, Outcome.DROPPED)
+                return None
         else:
             request = Request(lease.url)
             request.meta["depth"] = lease.entry.depth if lease.entry is not None else 0
+            if self._keep_interrupted:
+                request.meta.update(KEEP_INTERRUPTED)
         request.meta[TOKEN] = visit.lease.number
         request.meta["download_slot"] = lease.host.key
         return request
@@ -202,6 +219,8 @@ class FrontierScheduler(BaseScheduler):
     def _settle(self, visit: Visit, outcome: Outcome) -> None:
         self._end(visit)
         self.job.settle(visit, outcome)
+        if visit.lease.entry is not None:
+            self._codec.forget(visit.lease.entry.payload)
 
     def _take_back(self, visit: Visit) -> None:
         self._end(visit)
@@ -256,8 +275,9 @@ class FrontierScheduler(BaseScheduler):
         """Let go on who waits for a download although the engine asks for nothing."""
         now = self.job.now()
         while (lease := self.job.frontier.next_errand(now)) is not None:
-            if lease.kind is Kind.ROBOTS:
-                self._same_turn.append(self._request(lease))
+            request = self._request(lease) if lease.kind is Kind.ROBOTS else None
+            if request is not None:
+                self._same_turn.append(request)
                 self._alarm.force()
 
     # --- the end -----------------------------------------------------------------------
@@ -283,24 +303,20 @@ class FrontierScheduler(BaseScheduler):
             raise CloseSpider("waiting")
 
     def _tick(self) -> None:
+        damage = self.job.engine.damage
+        if damage is not None and not self._alarm.closing:
+            logger.error("The crawl ends: %s", damage)
+            self._alarm.close(DAMAGED)
         stalled = self.job.commits.stalled
         self.job.commits.tick(self.job.now())
         if stalled and not self.job.commits.stalled:
             self._alarm.poke()
         if self._alarm.closing:
             self._turns.refuse_all()
-        elif self._alarm.choked:
+            return
+        self._turns.refuse_long_waits()
+        if self._alarm.choked:
             self._relieve()
-
-
-def _tune_garbage_collection() -> None:
-    """Keep the collector from walking again and again over what lives as long as the crawl.
-
-    Pages are freed by their reference counts; cycles are rare.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
 
 
 def _nothing(result: object) -> Iterable[object]:

@@ -67,6 +67,10 @@ class Alarm:
         if slot is not None and slot.closing is None:
             slot.nextcall.schedule()
 
+    def close(self, reason: str) -> None:
+        """End the crawl; what is in flight is finished first."""
+        deferred_from_coro(self._engine.close_spider_async(reason=reason))
+
     @property
     def closing(self) -> bool:
         """Whether the engine asks for nothing more, because the crawl ends."""

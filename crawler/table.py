@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from crawler.errors import ConfigError
-from crawler.urls import TRACKING_PARAMETERS
+from crawler.urls import FILE_EXTENSIONS, TRACKING_PARAMETERS
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -133,6 +133,7 @@ _KINDS: dict[type, str] = {
 }
 
 PREFIXES = (
+    "SEEDS_",
     "FRONTIER_",
     "POLITENESS_",
     "ROBOTS_",
@@ -177,6 +178,10 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "FRONTIER_MAX_QUERY_PARAMETERS", 24, "A URL with more is rejected; 0 = no limit.",
         "parameters", 0,
+    ),
+    Setting(
+        "FRONTIER_SKIP_EXTENSIONS", list(FILE_EXTENSIONS),
+        "Links to paths that end so are not followed, because no page is there; seeds are.",
     ),
     Setting(
         "FRONTIER_AGING", 10.0,
@@ -229,6 +234,10 @@ TABLE: tuple[Setting, ...] = (
         "When results are synced to disk: `interval`, with the group commits; `commit`, after "
         "every page, which costs a disk sync each.",
         choices=("interval", "commit"),
+    ),
+    # --- seeds: where from ---
+    Setting(
+        "SEEDS_SITEMAPS", True, "Fetch the sitemaps that a robots.txt names, and their pages."
     ),
     # --- politeness: how fast ---
     Setting(

@@ -16,6 +16,7 @@ from scrapy.exceptions import IgnoreRequest
 
 from crawler.model import Allow, Deny, Fetch, Gate, Origin, Reason, Wait
 from crawler.seams import current_visit
+from crawler.urls import host_key
 from crawler.urls import origin as origin_of
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from crawler.frontier import Lease
     from crawler.job import Job
+    from crawler.model import HostKey
 
 T = TypeVar("T")
 
@@ -43,7 +45,7 @@ class Turns:
         self._gate = gate
         self._wake = wake
         self._for_rules: dict[Origin, list[asyncio.Future[None]]] = {}
-        self._waiting: set[asyncio.Future[Any]] = set()
+        self._waiting: dict[asyncio.Future[Any], HostKey] = {}
         self._over = False
 
     async def take(self, url: str) -> Callable[[], None]:
@@ -61,7 +63,12 @@ class Turns:
         granted: asyncio.Future[Lease] = asyncio.get_running_loop().create_future()
         self._job.frontier.ticket(url, partial(self._grant, granted), self._job.now())
         self._wake()
-        return partial(self._end, await self._answer(granted))
+        try:
+            return partial(self._end, await self._answer(granted, host_key(url)))
+        except BaseException:  # the caller gave up in the very moment of its turn
+            if granted.done() and not granted.cancelled() and granted.exception() is None:
+                self._end(granted.result())
+            raise
 
     def rules_known(self, origin: Origin) -> None:
         """Let those go on who wait for the rules of an origin."""
@@ -75,6 +82,17 @@ class Turns:
         for one in self._waiting:
             one.cancel()
 
+    def refuse_long_waits(self) -> None:
+        """End waits for a host that rests for longer than the crawl would wait for a page."""
+        now = self._job.now()
+        for one, key in self._waiting.items():
+            host = self._job.frontier.hosts.get(key)
+            if host is None or one.done():
+                continue
+            patience = self._job.max_wait + self._job.frontier.host_delay(host)
+            if host.clock - now > patience:
+                one.set_exception(IgnoreRequest(f"{key} rests for {host.clock - now:.0f} s"))
+
     async def _allowed(self, url: str, origin: Origin) -> None:
         while not isinstance(answer := self._gate(url, origin), Allow):
             if isinstance(answer, Deny):
@@ -87,11 +105,11 @@ class Turns:
             if isinstance(answer, Fetch):
                 self._job.frontier.fetch_rules(origin, answer.url, self._job.now())
                 self._wake()
-            await self._answer(known)
+            await self._answer(known, host_key(origin))
 
-    async def _answer(self, future: asyncio.Future[T]) -> T:
-        """Wait for a future that :meth:`refuse_all` can end."""
-        self._waiting.add(future)
+    async def _answer(self, future: asyncio.Future[T], key: HostKey) -> T:
+        """Wait for something at a host; :meth:`refuse_all` can end it."""
+        self._waiting[future] = key
         try:
             return await future
         except asyncio.CancelledError:
@@ -100,13 +118,14 @@ class Turns:
             self._refuse_to_caller()
             raise AssertionError("unreachable") from None
         finally:
-            self._waiting.discard(future)
+            del self._waiting[future]
 
     def _refuse_to_caller(self) -> None:
         """Raise, and have the page whose callback waits fetched again by the next run."""
         visit = current_visit.get()
         entry = visit.lease.entry if visit is not None else None
-        if visit is not None and entry is not None and not visit.settled:
+        stored = visit is not None and visit.page is not None and visit.page.stored
+        if visit is not None and entry is not None and not (visit.settled or stored):
             visit.retry_at = self._job.now()
             visit.tries, visit.throttles = entry.tries, entry.throttles
         raise IgnoreRequest("the crawl ends")

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy import Request
 
     from crawler.frontier import Lease
@@ -38,6 +40,7 @@ class Visit:
     throttles: int = 0
     page: Page | None = None
     found: list[Discovery] = field(default_factory=list)  # beside the page's links
+    held: list[Callable[[], None]] = field(default_factory=list)  # done with its outcome
     failed: bool = False  # the callback, an errback or a pipeline raised
     continued: bool = False  # a middleware replaced the request before it was sent
     settled: bool = False  # the frontier has it back

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import logging
 import sys
+from typing import TYPE_CHECKING
 
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
@@ -13,7 +14,10 @@ from scrapy.exceptions import UsageError
 from crawler.arguments import ARGUMENTS, WebArguments
 from crawler.config import Config
 from crawler.errors import ConfigError, CrawlerError
-from crawler.job import job_directory, prepare_directory
+from crawler.job import DAMAGED, job_directory, prepare_directory
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
 
@@ -52,11 +56,14 @@ class Command(CrawlCommand):
             return
         process = self.crawler_process
         assert process is not None
-        started = process.crawl(self._create_crawler(args[0]), **opts.spargs)
+        crawler = self._create_crawler(args[0])
+        started = process.crawl(crawler, **opts.spargs)
         if isinstance(started, asyncio.Task):
             started.add_done_callback(self._ended)
         process.start()
-        if process.bootstrap_failed and not self.exitcode:
+        if self.exitcode:
+            return
+        if process.bootstrap_failed or _reason(crawler) == DAMAGED:
             self.exitcode = 1
 
     def _ended(self, task: asyncio.Task[None]) -> None:
@@ -98,6 +105,16 @@ _SHARED = (
     "No absolute JOBDIR: scrapyd's working directory decides where this crawl is kept, now in %s, "
     "together with every other crawl without one. Say -d setting=JOBDIR=/path/of/this/crawl"
 )
+
+
+def _reason(crawler: Crawler) -> object:
+    """Return why a crawl ended; None when it was stopped before it had begun."""
+    try:
+        return crawler.stats.get_value("finish_reason")
+    except RuntimeError:  # there are no stats yet
+        return None
+
+
 _EPILOG = """
 example:
   scrapy crawl web -a seeds=https://example.com/ -a max_pages=100 -s JOBDIR=crawls/example

@@ -19,6 +19,7 @@ _ENDS = {
     "max_pages": "max_pages reached",
     "max_fetches": "max_fetches reached",
     "shutdown": "stopped by a signal",
+    "store_damaged": "the store cannot be read, see the log; nothing was changed in it",
     "waiting": "every remaining host rests for longer than FRONTIER_MAX_WAIT",
 }
 

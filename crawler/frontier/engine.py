@@ -66,6 +66,9 @@ class Batch:
 class Engine(Protocol):
     """An ordered key-value store."""
 
+    damage: str | None
+    """What cannot be read any more; None while all can. From then on nothing is written."""
+
     def get_many(self, table: Table, keys: Sequence[bytes]) -> list[bytes | None]:
         """Return the value of each key in order, None where there is none."""
         ...

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 import struct
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -150,7 +151,7 @@ class Frontier:
         host = None
         if reason is None:
             host = self.host(key)
-            reason = Reason.HOST_BUDGET if host.exhausted else None
+            reason = Reason.HOST_BUDGET if self._used_up(host) else None
         self.counts.discovered += 1
         self._seen.set(mark, reason)
         if host is None or reason is not None:
@@ -290,8 +291,7 @@ class Frontier:
         self, host: Host, queue: UrlQueue, entry: Entry, now: float, gate: GateKeeper
     ) -> Lease | None:
         """Ask about the best URL of a queue, and do with it as the answer says."""
-        if self._over_budget(host, entry):
-            host.exhausted = True
+        if entry.first_try and self._used_up(host):
             self._drop_head(host, queue, Reason.HOST_BUDGET)
             return None
         answer = gate(entry.url, queue.origin)
@@ -311,9 +311,8 @@ class Frontier:
                 raise AssertionError(f"no answer of a gate: {answer!r}")
         return None
 
-    def _over_budget(self, host: Host, entry: Entry) -> bool:
-        budget = self.options.host_budget
-        return 0 < budget <= host.used and entry.first_try
+    def _used_up(self, host: Host) -> bool:
+        return 0 < self.options.host_budget <= host.used
 
     def _drop_head(self, host: Host, queue: UrlQueue, reason: Reason) -> None:
         key, entry = self._queues.take(queue)
@@ -427,6 +426,9 @@ class Frontier:
         """
         entry = self._settle(lease, now)
         entry.tries, entry.throttles = tries, throttles
+        if entry.first_try:  # the try does not count: the next one is the first again
+            lease.host.used -= 1
+            self.counts.fetches -= 1
         if not_before <= now:
             self._enqueue(entry, lease.host)
             self._agenda.place(lease.host, now)
@@ -467,7 +469,7 @@ class Frontier:
         if host is None:
             host = snapshot.read_host(self._engine, key) or Host(key)
             self._rest_after_restart(host)
-            self.hosts[key] = host
+            self.hosts[key] = self._touched[key] = host  # the next commit lets it go if idle
         return host
 
     def _rest_after_restart(self, host: Host) -> None:
@@ -516,7 +518,18 @@ class Frontier:
         rows say all of it.
         """
         self._seen.save(closing=closing)
-        snapshot.describe(self._batch, self.counts, self._queues.sequence, self._touched.values())
+        first_tries = Counter(
+            lease.host.key
+            for lease in self.leases.values()
+            if lease.entry is not None and lease.entry.first_try
+        )
+        snapshot.describe(
+            self._batch,
+            self.counts,
+            self._queues.sequence,
+            self._touched.values(),
+            first_tries,
+        )
         write(self._batch)
         for host in self._touched.values():
             if host.idle:

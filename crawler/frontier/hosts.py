@@ -108,7 +108,6 @@ class Host:
     failures: int = 0  # network failures in a row
     ended_at: float = 0.0  # end of the last transfer; 0 = none yet
     busy: bool = False
-    exhausted: bool = False  # the budget is used up
     queues: tuple[UrlQueue, ...] = ()  # mostly one: of http or of https
     errands: tuple[Errand, ...] = ()
     stamp: int = 0  # of its live agenda entry; entries with another one are stale

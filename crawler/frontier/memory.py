@@ -16,6 +16,7 @@ class MemoryEngine:
     """Ordered tables in memory; a batch is applied at once. O(log n) a write."""
 
     __slots__ = ("_tables",)
+    damage: str | None = None
 
     def __init__(self) -> None:
         self._tables: dict[Table, dict[bytes, bytes]] = {

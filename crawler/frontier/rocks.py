@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import shutil
+import time
 from typing import TYPE_CHECKING
 
 from rocksdict import (
@@ -44,24 +45,50 @@ _WAL_BYTES = 128 * 2**20
 _FILTER_BITS = 10  # per key: a look-up of an unknown key costs no read
 _VERSION = b"format"
 _FAILED_FLUSHES = "rocksdb.background-errors"
+_READ_ONLY = AccessType.read_only(error_if_log_file_exist=False)
+_STALL = "Write stall"
+_WAIT = 0.01  # s
+_MOST_WAITS = 500
 
 
 class RocksEngine:
     """Ordered tables as RocksDB column families."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        verify: Callable[[RocksEngine], None] | None = None,
+        read_only: bool = False,
+    ) -> None:
         """Open the database at ``path``, or make it.
+
+        Args:
+            path: Its directory.
+            verify: Given the database before anything in it can change; what it raises is
+                passed on. Opening for writes deletes files that the MANIFEST does not name,
+                which makes a damage that could be repaired final.
+            read_only: Never write; the database must exist.
 
         Raises:
             StoreError: It is damaged, of another format, or no database of ours.
         """
         self._path = path
+        self.damage: str | None = None
         self._broken = False
         self._is_open = False
-        if not path.exists():
+        if not path.exists() and not read_only:
             self._make()
-        self._open(AccessType.read_write())
+        self._open(_READ_ONLY)
         self._check_format()
+        try:
+            if verify is not None:
+                verify(self)
+        finally:
+            if not read_only:
+                self.close()
+        if not read_only:
+            self._open(AccessType.read_write())
 
     def _make(self) -> None:
         """Make an empty database; it has its name only when it is complete."""
@@ -139,7 +166,8 @@ class RocksEngine:
             raise StoreError(f"{self._path} is closed, or could not be opened again") from None
 
     def _unreadable(self, error: Exception) -> StoreError:
-        return StoreError(f"{self._path} cannot be read: {_line(error)}; {_remedy(error)}")
+        self.damage = f"{self._path} cannot be read: {_line(error)}; {_remedy(error)}"
+        return StoreError(self.damage)
 
     def write(self, batch: Batch) -> None:
         """Apply the batch, all of it or nothing.
@@ -148,8 +176,29 @@ class RocksEngine:
             StoreError: It could not be written, as on a full disk. RocksDB then refuses all
                 writes until it is opened again, which the next call does. Reads go on.
         """
+        if self.damage is not None:  # whoever asked may have stopped half-way
+            raise StoreError(self.damage)
         if self._broken:
             self._reopen()
+        self._guarded(lambda: self._write(batch))
+
+    def _write(self, batch: Batch) -> None:
+        """Wait while RocksDB is behind with its files, but not for a flush that failed.
+
+        RocksDB's own wait has no end then: a full disk would hold the whole process.
+        """
+        for _ in range(_MOST_WAITS):
+            try:
+                self._db.write(self._rows(batch), _at_once())
+            except Exception as error:
+                if _STALL not in str(error) or self._flush_failed():
+                    raise
+                time.sleep(_WAIT)  # noqa: TID251 -- as RocksDB would
+            else:
+                return
+        self._db.write(self._rows(batch), _at_once())
+
+    def _rows(self, batch: Batch) -> WriteBatch:
         rows = WriteBatch(raw_mode=True)
         for table, changes in batch.tables.items():
             handle = self._handles[table]
@@ -158,7 +207,10 @@ class RocksEngine:
                     rows.delete(key, handle)
                 else:
                     rows.put(key, value, handle)
-        self._guarded(lambda: self._db.write(rows, _at_once()))
+        return rows
+
+    def _flush_failed(self) -> bool:
+        return bool(self._db.property_int_value(_FAILED_FLUSHES))
 
     def sync(self) -> None:
         """Sync the write-ahead log.
@@ -172,8 +224,7 @@ class RocksEngine:
         try:
             action()
         except Exception as error:
-            failed = self._db.property_int_value(_FAILED_FLUSHES)
-            self._broken = bool(failed) or "Write stall" not in str(error)
+            self._broken = _STALL not in str(error) or self._flush_failed()
             raise StoreError(f"{self._path} cannot be written: {_line(error)}") from error
 
     def _reopen(self) -> None:
@@ -182,7 +233,7 @@ class RocksEngine:
         try:
             self._open(AccessType.read_write())
         except StoreError:
-            self._open(AccessType.read_only(error_if_log_file_exist=False))
+            self._open(_READ_ONLY)
             raise
         self._broken = False
 
@@ -198,7 +249,7 @@ class RocksEngine:
 
 
 def _at_once() -> WriteOptions:
-    """Have a write fail where RocksDB would wait: with a full disk it waits for ever."""
+    """Have a write fail where RocksDB would wait."""
     options = WriteOptions()
     options.no_slowdown = True
     return options

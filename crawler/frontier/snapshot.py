@@ -21,21 +21,29 @@ if TYPE_CHECKING:
 _COUNTS = b"frontier"
 _CLOCKS = (
     *("next_at", "blocked_until", "asked_delay", "ended_at"),
-    *("used", "throttles", "failures", "exhausted"),
+    *("used", "throttles", "failures"),
 )
 
 
-def describe(batch: Batch, counts: Counts, sequence: int, hosts: Iterable[Host]) -> None:
+def describe(
+    batch: Batch,
+    counts: Counts,
+    sequence: int,
+    hosts: Iterable[Host],
+    first_tries: Counter[HostKey],
+) -> None:
     """Add the rows of changed hosts and of the counts to a batch.
 
     Leased URLs are written as queued: their rows are still in the queue table, and only
-    the commit that records their outcome takes them away.
+    the commit that records their outcome takes them away. So those that are out for the first
+    time, ``first_tries`` by host, are not written as fetched: after a crash they are fetched,
+    and counted, again.
     """
     for host in hosts:
-        batch.put(Table.HOST, host.key.encode(), _host_row(host))
+        batch.put(Table.HOST, host.key.encode(), _host_row(host, first_tries[host.key]))
     row = {
         "discovered": counts.discovered,
-        "fetches": counts.fetches,
+        "fetches": counts.fetches - first_tries.total(),
         "hosts": counts.hosts,
         "done": {outcome.value: n for outcome, n in counts.done.items()},
         "rejected": {reason.value: n for reason, n in counts.rejected.items()},
@@ -75,8 +83,9 @@ def read_host(engine: Engine, key: HostKey) -> Host | None:
     return _host(key, value) if value is not None else None
 
 
-def _host_row(host: Host) -> bytes:
+def _host_row(host: Host, first_tries: int) -> bytes:
     clocks = [getattr(host, name) for name in _CLOCKS]
+    clocks[_CLOCKS.index("used")] -= first_tries
     queues = {q.origin: len(q) + len(q.leased) for q in host.queues}
     return orjson.dumps([clocks, queues])
 
@@ -84,7 +93,8 @@ def _host_row(host: Host) -> bytes:
 def _host(key: HostKey, row: bytes) -> Host:
     try:
         clocks, queues = orjson.loads(row)
-        host = Host(key, **dict(zip(_CLOCKS, clocks, strict=True)))
+        known = clocks[: len(_CLOCKS)]  # rows of earlier versions have one value more
+        host = Host(key, **dict(zip(_CLOCKS, known, strict=True)))
         for name, rows in queues.items():
             if rows:
                 origin = Origin(name)

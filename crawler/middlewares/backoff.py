@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import IgnoreRequest
 
-from crawler.consequences import trouble_of
+from crawler.consequences import INTERRUPTED, trouble_of
 from crawler.frontier import Kind
 from crawler.job import Job
+from crawler.model import Outcome
 from crawler.politeness import Trouble
 from crawler.urls import host_of
 
@@ -39,10 +40,20 @@ class BackoffMiddleware:
         visit = self._job.visits.of(request)
         asked = None if response.status < 300 else response.headers.get("Retry-After")  # noqa: PLR2004
         if visit is None:
-            self._job.consequences.judge_download(request.url, response.status, asked)
+            url = self._job.canonicalizer.normalize(request.url)
+            if url is not None:
+                self._job.consequences.judge_download(url, response.status, asked)
             return response
-        self._job.consequences.judge(visit, status=response.status, retry_after=asked)
-        return self._again(visit, request) or response
+        trouble = Trouble.NETWORK if INTERRUPTED in response.flags else None
+        self._job.consequences.judge(
+            visit, status=response.status, trouble=trouble, retry_after=asked
+        )
+        if trouble is not None:
+            self._crawler.stats.inc_value(f"fetch/{trouble.value}")
+        again = self._again(visit, request)
+        if again is None and visit.outcome is Outcome.FAILED_NETWORK and response.body:
+            visit.outcome = None  # the last try: what came of the page is kept, and marked
+        return again or response
 
     def process_exception(self, request: Request, exception: Exception) -> Request | None:
         """Do the same for a request that got no answer."""

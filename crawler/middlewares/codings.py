@@ -27,6 +27,14 @@ class CodingError(Exception):
     """The body is not what its Content-Encoding says."""
 
 
+class CutShortError(CodingError):
+    """The body ends too early; ``so_far`` is what could be undone, if that is the original."""
+
+    def __init__(self, so_far: bytes) -> None:
+        super().__init__("cut short")
+        self.so_far = so_far
+
+
 class TooLargeError(Exception):
     """The body grows beyond the limit."""
 
@@ -44,7 +52,8 @@ def decode(body: bytes, header: bytes, *, limit: int) -> bytes:
         limit: Most bytes after each step; 0 = no limit.
 
     Raises:
-        CodingError: The body begins like its coding, and is corrupt or cut short.
+        CutShortError: The body begins like its coding, and ends too early.
+        CodingError: The body begins like its coding, and is corrupt.
         TooLargeError: It grows beyond ``limit``.
 
     Spec: RFC 9110 §8.4.1, RFC 1952 (gzip), RFC 1950 (deflate), RFC 7932 (br), RFC 8878 and
@@ -53,10 +62,13 @@ def decode(body: bytes, header: bytes, *, limit: int) -> bytes:
     names = [name.strip().lower() for name in header.split(b",") if name.strip()]
     if len(names) > _MAX_CODINGS:
         raise CodingError(f"{len(names)} content codings, at most {_MAX_CODINGS} are undone")
-    for name in reversed(names):
+    for left, name in sorted(enumerate(names), reverse=True):
         undo = _CODINGS.get(name)
         if undo is not None:
-            body = undo(body, limit or _NO_LIMIT)
+            try:
+                body = undo(body, limit or _NO_LIMIT)
+            except CutShortError as error:
+                raise CutShortError(b"" if left else error.so_far) from error
     return body
 
 
@@ -69,7 +81,10 @@ def _gunzip(body: bytes, limit: int) -> bytes:
     while rest.startswith(b"\x1f\x8b"):
         if len(parts) == _MAX_MEMBERS:
             raise CodingError(f"more than {_MAX_MEMBERS} gzip members")
-        part, rest = _inflate(rest, 31, limit)
+        try:
+            part, rest = _inflate(rest, 31, limit)
+        except CutShortError as error:
+            raise CutShortError(b"".join([*parts, error.so_far])) from error
         limit -= len(part)
         parts.append(part)
     return b"".join(parts)
@@ -79,6 +94,8 @@ def _deflate(body: bytes, limit: int) -> bytes:
     """Undo deflate: zlib as the RFC says, or raw as some servers send it."""
     try:
         return _inflate(body, 15, limit)[0]
+    except CutShortError:
+        raise
     except CodingError:
         return _inflate(body, -15, limit)[0]
 
@@ -92,7 +109,7 @@ def _inflate(body: bytes, window: int, limit: int) -> tuple[bytes, bytes]:
     if len(out) > limit:
         raise TooLargeError(f"unpacks to more than {limit} bytes")
     if not engine.eof:
-        raise CodingError("cut short")
+        raise CutShortError(out)
     return out, engine.unused_data
 
 
@@ -110,7 +127,7 @@ def _unbrotli(body: bytes, limit: int) -> bytes:
         if size > limit:
             raise TooLargeError(f"unpacks to more than {limit} bytes")
         if not part and engine.can_accept_more_data() and not engine.is_finished():
-            raise CodingError("cut short")
+            raise CutShortError(b"".join(parts))
         data = b""
     return b"".join(parts)
 
@@ -130,9 +147,9 @@ def _unzstd(body: bytes, limit: int) -> bytes:
         limit -= len(part)
         if limit < 0:
             raise TooLargeError("unpacks to more than the limit")
-        if not engine.eof:
-            raise CodingError("cut short")
         parts.append(part)
+        if not engine.eof:
+            raise CutShortError(b"".join(parts))
         rest = engine.unused_data
     return b"".join(parts) if parts else body
 

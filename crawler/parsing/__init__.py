@@ -6,6 +6,7 @@
                                           │  elements: title, headings, metas, links (Lexbor)
                                           └  text: main text, language (resiliparse)
     X-Robots-Tag, meta robots ──directives──▶ Directives
+    bytes ──sitemap, feeds──▶ Sitemap, Feed: the URLs of a list, with dates (expat)
 
 The idea: read a page as a browser would (encoding, tree, base URL), but let no page cost more
 than its size allows, and let nothing that a page contains raise. Two parsers read the text once
@@ -16,29 +17,50 @@ Invariants:
     * :func:`parse_html` always returns; what went wrong is in ``error``.
     * Every list and string of a :class:`ParsedPage` is bounded by :class:`ParsingOptions`.
     * Links are absolute, normalised, distinct and in document order.
+    * :func:`parse_sitemap` and :func:`parse_feed` always return, too, within the bounds of
+      :class:`SitemapOptions`; an address whose end was not seen is not among the answers.
     * Directives only ever get stricter by adding sources.
 """
 
 from crawler.parsing.charset import decode
 from crawler.parsing.directives import NO_DIRECTIVES, Directives, parse_directives
 from crawler.parsing.elements import parse_refresh
+from crawler.parsing.feeds import looks_like_feed, parse_feed
 from crawler.parsing.html import parse_html
 from crawler.parsing.labels import find_encoding
+from crawler.parsing.listing import (
+    DEFAULT_FEED_OPTIONS,
+    DEFAULT_SITEMAP_OPTIONS,
+    Feed,
+    Listed,
+    SitemapOptions,
+)
 from crawler.parsing.media import is_html, split_content_type
 from crawler.parsing.page import DEFAULT_OPTIONS, ParsedPage, ParsingOptions, Resolver
+from crawler.parsing.sitemap import Sitemap, looks_like_sitemap, parse_sitemap
 
 __all__ = [
+    "DEFAULT_FEED_OPTIONS",
     "DEFAULT_OPTIONS",
+    "DEFAULT_SITEMAP_OPTIONS",
     "NO_DIRECTIVES",
     "Directives",
+    "Feed",
+    "Listed",
     "ParsedPage",
     "ParsingOptions",
     "Resolver",
+    "Sitemap",
+    "SitemapOptions",
     "decode",
     "find_encoding",
     "is_html",
+    "looks_like_feed",
+    "looks_like_sitemap",
     "parse_directives",
+    "parse_feed",
     "parse_html",
     "parse_refresh",
+    "parse_sitemap",
     "split_content_type",
 ]

@@ -17,6 +17,7 @@ _SELECTOR = (
 )
 _FOLLOWED_RELS = frozenset(("next", "prev", "previous"))
 _HTML_TYPES = frozenset(("", "text/html", "application/xhtml+xml"))
+_FEED_TYPES = {"application/rss+xml", "application/atom+xml", "application/feed+json"}
 _REL_SEPARATORS = re.compile(r"[\s,]+")
 _HREFS_PER_LINK = 3  # distinct spellings looked at for each link that may be kept
 _HEADING_SOURCE = 200_000  # characters of all headings of a page: nested ones are read twice
@@ -29,6 +30,7 @@ _REFRESH = re.compile(
 _REFRESH_URL = re.compile(
     r"url\s*=\s*(?:\"([^\"]*)|'([^']*)|(.*))", re.DOTALL | re.ASCII | re.IGNORECASE
 )
+_REFRESH_GARBLED = re.compile(r"u\s*r\s*l\s*=", re.ASCII | re.IGNORECASE)
 
 
 class Elements:
@@ -173,11 +175,15 @@ def parse_refresh(content: str) -> tuple[int, str] | None:
     """Read a meta refresh, or a Refresh header: (seconds, reference); None without reference.
 
     Spec: HTML §4.2.5.3 (pragma "refresh", shared declarative refresh steps).
+    Deviation: a reference that begins with the word torn apart, ``u r l =``, is none; taken
+    for a file name it leads nowhere.
     """
     found = _REFRESH.match(content[:8192])
     if found is None or not found[2]:
         return None
     named = _REFRESH_URL.match(found[2])
+    if named is None and _REFRESH_GARBLED.match(found[2]):
+        return None
     href = next((part for part in named.groups() if part is not None), "") if named else found[2]
     seconds = int(found[1][:9] or 0)
     return (seconds, href.strip()) if href.strip() else None
@@ -196,7 +202,8 @@ def _tokens(rel: str) -> list[str]:
 def _is_alternate(rels: list[str], attributes: Attributes) -> bool:
     if "alternate" not in rels or "stylesheet" in rels:
         return False
-    return (attributes.get("type") or "").strip().lower() in _HTML_TYPES
+    media = (attributes.get("type") or "").strip().lower()
+    return media in _HTML_TYPES or media in _FEED_TYPES
 
 
 def _in_svg(node: LexborNode) -> bool:

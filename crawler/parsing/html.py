@@ -5,9 +5,9 @@ order. Links are resolved afterwards, because ``base`` may come late. Whatever a
 contains, the answer is a :class:`ParsedPage`: a fault of a wrapped parser is caught here and
 named in ``error``.
 
-Links are ``a`` and ``area``, frames, and ``link`` with rel next, prev or alternate (to HTML).
-What scripts, comments and templates contain is no link; what stands in ``noscript`` is one,
-because nothing is executed here.
+Links are ``a`` and ``area``, frames, and ``link`` with rel next, prev or alternate (to HTML or
+to a feed). What scripts, comments and templates contain is no link; what stands in ``noscript``
+is one, because nothing is executed here.
 """
 
 from __future__ import annotations

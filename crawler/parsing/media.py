@@ -1,15 +1,19 @@
-"""Which parser a body belongs to, by its declared type and, where that says nothing, its start.
+"""Which parser a body belongs to: by its declared type, its start, and whether it is text at all.
 
-Spec: MIME Sniffing §5 and §7.1 (what an HTML page begins with).
+Spec: MIME Sniffing §3 (binary data bytes), §6 (signatures), §7.1 (what an HTML page begins with);
+Fetch §2.2.2 (several Content-Type values).
 """
 
 from __future__ import annotations
+
+import re
 
 HTML = "text/html"
 _HTML_TYPES = frozenset({HTML, "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 _SAYS_NOTHING = frozenset(
     {"", "application/octet-stream", "unknown/unknown", "application/unknown", "*/*"}
 )
+_LONGEST_HEADER = 1000
 _SNIFFED = 512
 _HTML_STARTS = tuple(
     b"<" + name
@@ -18,14 +22,44 @@ _HTML_STARTS = tuple(
         b"table", b"a", b"style", b"title", b"b", b"body", b"br", b"p", b"!--",
     )
 )  # fmt: skip
+_SIGNATURES = (
+    b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\0", b"MM\0*", b"\0\0\1\0",
+    b"%PDF-", b"%!PS-Adobe-", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04",
+    b"\x1f\x8b\x08", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf\x27\x1c", b"Rar!\x1a\x07",
+    b"OggS\0", b"fLaC", b"ID3\2", b"ID3\3", b"ID3\4", b"MThd\0", b"\x1aE\xdf\xa3",
+    b"wOFF", b"wOF2", b"OTTO\0", b"\0\1\0\0", b"\x7fELF", b"\xca\xfe\xba\xbe",
+    b"SQLite format 3\0",
+)  # fmt: skip
+_BOXES = frozenset({b"ftyp", b"WAVE", b"AVI ", b"WEBP"})  # behind four or eight other bytes
+_BINARY = bytes({*range(0x20)} - {0x09, 0x0A, 0x0C, 0x0D, 0x1B})
+_MOST_BINARY = 16  # so many bytes of text for each that no text contains
+_WIDE = ("utf-16", "utf-32", "utf16", "utf32", "ucs", "unicode", "iso-10646")
+_WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
+_VALUES = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^,])+', re.DOTALL)
 
 
 def split_content_type(value: bytes | None) -> tuple[str, str | None]:
-    """Return (media type in lower case, charset parameter or None) of a Content-Type header.
+    """Return (media type in lower case, charset parameter or None) of Content-Type headers.
 
-    Spec: RFC 9110 §8.3.1. Garbage gives an empty type; nothing raises.
+    Args:
+        value: of the header; of several, joined by commas, the last one that is a type counts.
+
+    Spec: RFC 9110 §8.3.1; Fetch §2.2.2 (extract a MIME type). Garbage gives an empty type;
+    nothing raises.
     """
-    text = (value or b"")[:1000].decode("latin-1")
+    text = (value or b"")[:_LONGEST_HEADER].decode("latin-1")
+    if "," not in text:
+        return _read_type(text)
+    media, charset = "", None
+    for piece in _VALUES.findall(text):
+        one, its_charset = _read_type(piece)
+        if one and one != "*/*":
+            charset = its_charset or (charset if one == media else None)
+            media = one
+    return media, charset
+
+
+def _read_type(text: str) -> tuple[str, str | None]:
     media, *parameters = text.split(";")
     charset = None
     for parameter in parameters:
@@ -36,11 +70,29 @@ def split_content_type(value: bytes | None) -> tuple[str, str | None]:
     return (media if media.count("/") == 1 or media == "" else ""), charset
 
 
-def is_html(media: str, body: bytes) -> bool:
-    """Whether a body is to be parsed as HTML: declared so, or undeclared and looking so."""
+def is_html(media: str, body: bytes, charset: str | None = None) -> bool:
+    """Whether a body is to be parsed as HTML: declared so, or undeclared and looking so.
+
+    Bytes that are no text are no page whatever they are declared to be.
+
+    Args:
+        media: type of Content-Type, lower case.
+        body: decompressed.
+        charset: parameter of Content-Type; the wide encodings may have any byte.
+    """
+    head = body[:_SNIFFED]
     if media in _HTML_TYPES:
-        return True
+        return not _is_binary(head, charset)
     if media not in _SAYS_NOTHING:
         return False
-    start = body[:_SNIFFED].lstrip(b"\xef\xbb\xbf \t\r\n\x0c").lower()
-    return start.startswith(_HTML_STARTS)
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n\x0c").lower().startswith(_HTML_STARTS)
+
+
+def _is_binary(head: bytes, charset: str | None) -> bool:
+    """Tell an image, an archive or other bytes that are no text from a page."""
+    if head.startswith(_SIGNATURES) or head[4:8] in _BOXES or head[8:12] in _BOXES:
+        return True
+    binary = len(head) - len(head.translate(None, _BINARY))
+    if binary * _MOST_BINARY <= len(head):
+        return False
+    return not (head.startswith(_WIDE_BOMS) or (charset or "").lower().startswith(_WIDE))

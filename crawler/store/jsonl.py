@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -14,6 +16,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+When = Callable[[Callable[[], None]], None]
+
+
+def _now(action: Callable[[], None]) -> None:
+    action()
+
+
 class JsonLines:
     """One file of JSON objects, one a line, UTF-8.
 
@@ -21,17 +30,19 @@ class JsonLines:
     the length to commit. Opening cuts the file to the length that was committed last.
     """
 
-    def __init__(self, path: Path, *, committed: int) -> None:
+    def __init__(self, path: Path, *, committed: int, when: When = _now) -> None:
         """Open ``path`` for appending.
 
         Args:
             path: The file; created when missing and nothing was committed.
             committed: Its length in bytes at the last commit; what lies beyond is cut off.
+            when: Given what appends a line, calls it when the line may be committed.
 
         Raises:
             StoreError: The file is shorter than that, or cannot be opened.
         """
         self.path = path
+        self._when = when
         try:
             new = not path.exists()
             size = 0 if new else path.stat().st_size
@@ -58,6 +69,9 @@ class JsonLines:
             line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
         except TypeError:
             line = orjson.dumps(_without_surrogates(record), option=orjson.OPT_APPEND_NEWLINE)
+        self._when(partial(self._append, line))
+
+    def _append(self, line: bytes) -> None:
         self._held.append(line)
         self.length += len(line)
 

@@ -29,6 +29,7 @@ def page_record(page: Page) -> dict[str, Any]:
         "etag": page.etag,
         "last_modified": page.last_modified,
         "bytes": page.bytes,
+        "truncated": page.truncated,
         "content_hash": page.content_hash,
         "simhash": page.simhash,
         "outlinks": [link.url for link in page.links],

@@ -29,10 +29,11 @@ from crawler.urls.host import (
     origin,
     parse_networks,
 )
-from crawler.urls.options import TRACKING_PARAMETERS, UrlOptions
+from crawler.urls.options import FILE_EXTENSIONS, TRACKING_PARAMETERS, UrlOptions
 from crawler.urls.scope import Scope, ScopeMode, UrlFilter, limits_verdict, site_of
 
 __all__ = [
+    "FILE_EXTENSIONS",
     "LONGEST_HREF",
     "RULES_VERSION",
     "TRACKING_PARAMETERS",

@@ -58,6 +58,48 @@ TRACKING_PARAMETERS: tuple[str, ...] = (
 ``ref`` is not among them: shops and forums use it for content. Add it where it is noise.
 """
 
+FILE_EXTENSIONS: tuple[str, ...] = (
+    *(
+        "jpg",
+        "jpeg",
+        "png",
+        "gif",
+        "bmp",
+        "ico",
+        "svg",
+        "webp",
+        "avif",
+        "tif",
+        "tiff",
+        "heic",
+        "psd",
+    ),
+    *("mp3", "m4a", "ogg", "oga", "opus", "wav", "flac", "aac", "mid"),
+    *("mp4", "m4v", "ogv", "webm", "avi", "mov", "mkv", "wmv", "mpg", "mpeg", "flv", "swf", "3gp"),
+    *("zip", "rar", "7z", "tar", "tgz", "tar.gz", "tar.bz2", "tar.xz", "bz2", "xz", "zst", "jar"),
+    *("iso", "dmg", "exe", "msi", "deb", "rpm", "apk", "whl"),
+    *("css", "js", "mjs", "wasm", "map", "woff", "woff2", "ttf", "otf", "eot"),
+    *(
+        "pdf",
+        "ps",
+        "doc",
+        "docx",
+        "xls",
+        "xlsx",
+        "ppt",
+        "pptx",
+        "odt",
+        "ods",
+        "odp",
+        "epub",
+        "mobi",
+    ),
+)
+"""What paths of pictures, sound, archives, programs, styles, fonts and documents end in.
+
+Not what may be a list of pages (xml, gz, rss, txt), nor what servers name their programs (cgi).
+"""
+
 _SESSION_NAMES = frozenset({"phpsessid", "jsessionid", "oscsid", "zenid", "cftoken"})
 _PERHAPS_SESSION = frozenset({"sid", "sessionid", "session_id", "sess", "s"})
 _RANDOM_VALUE = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])(?:[0-9A-Fa-f]{16,128}|[0-9A-Za-z]{20,128})")

@@ -98,7 +98,7 @@ class UrlFilter:
     Limits are looked at first, so that no pattern ever runs over an overlong URL.
     """
 
-    __slots__ = ("_allow", "_deny", "_limits")
+    __slots__ = ("_allow", "_deny", "_endings", "_limits")
 
     def __init__(
         self,
@@ -108,6 +108,7 @@ class UrlFilter:
         max_length: int = 0,
         max_segments: int = 0,
         max_parameters: int = 0,
+        extensions: Iterable[str] = (),
     ) -> None:
         """Compile the patterns; they are searched anywhere in the URL.
 
@@ -117,6 +118,7 @@ class UrlFilter:
             max_length: characters of the whole URL; 0 means no limit, here and below.
             max_segments: path segments.
             max_parameters: query parameters.
+            extensions: of files that are no pages, such as ``png`` or ``tar.gz``; lower case.
 
         Raises:
             ConfigError: names the pattern that is no regular expression.
@@ -124,11 +126,12 @@ class UrlFilter:
         self._allow = [_compile(pattern, "allow") for pattern in allow]
         self._deny = [_compile(pattern, "deny") for pattern in deny]
         self._limits = (max_length, max_segments, max_parameters)
+        self._endings = tuple("." + extension for extension in extensions)
 
     def verdict(self, url: str) -> Reason | None:
         """Return why a normalised URL is refused, None when it passes.
 
-        Order: a limit, then DENIED, then NOT_ALLOWED.
+        Order: a limit, then DENIED, then NOT_ALLOWED, then EXTENSION.
         """
         over = limits_verdict(url, *self._limits)
         if over is not None:
@@ -137,7 +140,20 @@ class UrlFilter:
             return Reason.DENIED
         if self._allow and not _found(self._allow, url):
             return Reason.NOT_ALLOWED
-        return None
+        return Reason.EXTENSION if self._endings and _names_a(self._endings, url) else None
+
+
+def _names_a(endings: tuple[str, ...], url: str) -> bool:
+    """Whether the last segment of the path ends so; its parameters and the query do not count.
+
+    A segment with a colon is a title (``File:Map.png`` of a wiki is a page about the picture).
+    """
+    path = url.partition("?")[0]
+    name = path[path.rfind("/") + 1 :]
+    if "." not in name:
+        return False
+    name = name.partition(";")[0]
+    return name.lower().endswith(endings) and ":" not in name and "%3A" not in name
 
 
 def limits_verdict(

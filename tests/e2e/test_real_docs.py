@@ -43,7 +43,8 @@ def crawled(request, tmp_path_factory):
         root = debian_docs(request.param)
     except PackageUnavailableError as error:
         pytest.skip(f"NOT TESTED against real documents: {error}")
-    settings = options(POLITENESS_DELAY=0, FRONTIER_HOST_BUDGET=0)
+    every_file = {"FRONTIER_SKIP_EXTENSIONS": ""}
+    settings = options(POLITENESS_DELAY=0, FRONTIER_HOST_BUDGET=0, **every_file)
     jobdir = tmp_path_factory.mktemp("real") / "job"
     with LocalWeb("tests.support.packages:static_site", {"root": str(root)}) as web:
         with start_crawl([web.url()], *settings, jobdir=jobdir) as running:

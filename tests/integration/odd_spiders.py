@@ -7,6 +7,7 @@ the rest, separated by commas.
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import scrapy
@@ -213,3 +214,68 @@ class Media(_Spider):
 
     def parse(self, response):
         yield {"url": response.url, "file_urls": self.files.split(",")}
+
+
+class Unnamed(_Spider):
+    """Asks with callbacks that no store can keep; ``paths`` are separated by commas."""
+
+    paths = ""
+
+    async def start(self):
+        for path in filter(None, self.paths.split(",")):
+            yield Request(self.base + path, callback=partial(Unnamed.take, self))
+
+    def take(self, response):
+        self.notes.append(response.url)
+        yield {"url": response.url}
+
+
+class Unfiltered(_Spider):
+    """Asks for one page in every run, as Scrapy's own ``start_urls`` do."""
+
+    async def start(self):
+        yield Request(self.base + self.path, dont_filter=True)
+
+    def parse(self, response):
+        yield {"url": response.url}
+
+
+class OldName(_Spider):
+    """Queues requests whose callback has another name in :class:`NewName`."""
+
+    async def start(self):
+        for n in range(3):
+            yield Request(f"{self.base}/ok/named-{n}", callback=self.parse_old)
+
+    def parse_old(self, response):
+        yield {"url": response.url}
+
+
+class NewName(_Spider):
+    """Goes on with the crawl of :class:`OldName`."""
+
+    async def start(self):
+        yield Request(self.base + "/ok/named-now", callback=self.parse_new)
+
+    def parse_new(self, response):
+        yield {"url": response.url}
+
+
+class Cancelling(_Spider):
+    """Gives up on a download in the very moment of its turn."""
+
+    async def parse(self, response):
+        scheduler = self.crawler.engine.scheduler
+        wait = asyncio.ensure_future(scheduler.take_turn(Request(self.base + "/ok/never")))
+        frontier = scheduler.job.frontier
+        grant = frontier._lease_errand
+
+        def lease_errand(*args):
+            lease = grant(*args)
+            wait.cancel()
+            return lease
+
+        frontier._lease_errand = lease_errand
+        await asyncio.gather(wait, return_exceptions=True)
+        self.notes.append(wait.cancelled())
+        yield {"url": response.url}

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 SPIDERS = "tests.integration.odd_spiders:"
 DELAY = 0.15
 RETRY_AFTER = 2
+HOURS = 7200
 FILES = ("/ok/a", "/ok/b", "/forbidden/c")
 
 
@@ -29,13 +30,15 @@ def site(request):
     if request.path.startswith("/busy/"):
         busy = Answer(429, b"slow down", {"Retry-After": str(RETRY_AFTER)})
         return in_turn(request, busy, OK)
+    if request.path.startswith("/closed/"):
+        return Answer(429, b"come back in two hours", {"Retry-After": str(HOURS)})
     return plain_site(request)
 
 
 @pytest.fixture(scope="module")
 def web():
     """Pages on the first three hosts; parts on the others."""
-    with LocalWeb(site, hosts=7) as web:
+    with LocalWeb(site, hosts=10) as web:
         yield web
 
 
@@ -63,6 +66,10 @@ def crawls(web, tmp_path_factory) -> dict[str, Report]:
         "one_page": parts(1, [web.url("/ok/part", host=1)], FRONTIER_MAX_PAGES=1),
         "one_fetch": parts(6, [web.url("/ok/part", host=6)], FRONTIER_MAX_FETCHES=1),
         "busy": parts(2, [web.url("/busy/a", host=4), web.url("/busy/a", host=4)]),
+        "closed": parts(
+            7, [web.url(f"/closed/{n}", host=8) for n in range(3)], FRONTIER_MAX_WAIT=1
+        ),
+        "cancelled": Crawl(SPIDERS + "Cancelling", {"base": web.url("", host=9)}),
         "media": Crawl(
             SPIDERS + "Media",
             {
@@ -85,7 +92,9 @@ def _asked(web, host: int) -> Counter[str]:
     return judge.fetched(web.log(), host=f"{web.hosts[host]}:{web.port}")
 
 
-@pytest.mark.parametrize("name", ["parts", "one_page", "one_fetch", "busy", "media"])
+@pytest.mark.parametrize(
+    "name", ["parts", "one_page", "one_fetch", "busy", "closed", "cancelled", "media"]
+)
 def test_no_crawl_gets_stuck(crawls, name):
     """A callback that waits for downloads comes to its end, also when a cap leaves no room."""
     crawl = crawls[name]
@@ -95,7 +104,9 @@ def test_no_crawl_gets_stuck(crawls, name):
 
 def test_the_delay_holds_for_every_download(web, crawls):
     """The server sees the delay between all requests to one host, whoever asked for them."""
-    judge.assert_polite([hit for hit in web.log() if "/busy/" not in hit.path], DELAY)
+    own = f"{web.hosts[9]}:{web.port}"  # a crawl without any delay
+    hits = [hit for hit in web.log() if "/busy/" not in hit.path and hit.host != own]
+    judge.assert_polite(hits, DELAY)
 
 
 def test_downloads_of_a_callback_are_answered(crawls):
@@ -136,6 +147,21 @@ def test_a_busy_host_rests_after_a_download(web, crawls):
     assert [hit.status for hit in hits] == [429, 200]
     assert judge.smallest_gap(hits) >= RETRY_AFTER
     assert crawls["busy"].notes == [[429, 200]]
+
+
+def test_a_callback_does_not_wait_for_hours(web, crawls):
+    """Downloads from a host that rests for longer than FRONTIER_MAX_WAIT are refused in time."""
+    [[first, *others]] = crawls["closed"].notes
+    assert first == 429
+    assert len(others) == 2
+    assert all(f"rests for {HOURS - 2}"[:-2] in str(answer) for answer in others)
+    assert crawls["closed"].endings == {"/ok/page": ["stored"]}
+
+
+def test_a_turn_that_nobody_takes_is_given_back(crawls):
+    """Who gives up in the moment of the turn does not keep the host's turn for ever."""
+    assert crawls["cancelled"].notes == [True]
+    assert crawls["cancelled"].endings == {"/ok/page": ["handled"]}
 
 
 def test_media_pipelines_take_turns(web, crawls):

@@ -19,12 +19,13 @@ from scrapy.exceptions import (
 from scrapy.http import Headers, HtmlResponse, Response
 
 from crawler.consequences import location_text
+from crawler.frontier.snapshot import read_hosts
 from crawler.job import Job
 from crawler.middlewares.backoff import BackoffMiddleware
 from crawler.middlewares.decompression import DecompressionMiddleware
 from crawler.middlewares.redirect import RedirectMiddleware
 from crawler.middlewares.robots import RobotsMiddleware
-from crawler.model import Origin, Outcome
+from crawler.model import Allow, Discovery, HostKey, Origin, Outcome
 from crawler.politeness import RobotsAnswer
 from tests.support.shell import begin, begin_rules, make_crawler
 
@@ -410,3 +411,48 @@ def test_a_status_outweighs_a_spoiled_body(crawler, job):
     with pytest.raises(IgnoreRequest):
         DecompressionMiddleware.from_crawler(crawler).process_response(request, response)
     assert visit.outcome is Outcome.GONE
+
+
+# --- hosts ----------------------------------------------------------------------------
+
+
+def test_backoff_finds_the_host_of_a_url_as_written(crawler, job):
+    """A download of another component may spell its URL in any way; its host rests all the same."""
+    middleware = BackoffMiddleware.from_crawler(crawler)
+    middleware.process_response(
+        Request("HTTP://User:Pass@LOCALHOST:80?q"), _answer(429, Retry_After="60")
+    )
+    assert job.frontier.host(HostKey("localhost")).clock > job.now() + 59
+    assert list(job.frontier.hosts) == ["localhost"]
+
+
+def test_backoff_reaches_a_host_that_came_to_memory_anew(crawler, job):
+    """An answer judged after a commit counts for the host as it is in memory now (C3)."""
+    visit, request = begin_rules(job, ORIGIN)
+    job.frontier.transfer_ended(visit.lease, job.now())
+    assert job.commits.commit(job.now())  # nothing left to do at the host: it leaves memory
+    job.frontier.add(Discovery([URL]), job.now())
+    answer = _answer(429, Retry_After="60")
+    BackoffMiddleware.from_crawler(crawler).process_response(request, answer)
+    assert job.commits.commit(job.now())
+    host = job.frontier.host(HostKey("127.0.0.1"))
+    assert host.clock > job.now() + 59
+    assert job.frontier.wake_at(job.now()) == host.clock
+    [kept] = read_hosts(job.frontier._engine)
+    assert [len(queue) for queue in kept.queues] == [1]
+
+
+@pytest.mark.parametrize("first", ["http", "https"])
+def test_the_longer_crawl_delay_of_a_host_counts(job, first):
+    """Both origins of a host have rules: those without a delay do not undo the other's."""
+    second = {"http": "https", "https": "http"}[first]
+    for scheme, answer in (
+        (first, Response(URL, body=b"User-agent: *\nCrawl-delay: 7\n")),
+        (second, Response(URL, status=404)),
+    ):
+        origin = Origin(f"{scheme}://two.test")
+        job.frontier.fetch_rules(origin, f"{origin}/robots.txt", job.now() - 60)
+        lease = job.frontier.next(job.now(), lambda url, origin: Allow())
+        job.frontier.transfer_ended(lease, job.now() - 60)
+        job.rules_answered(lease, answer)
+    assert job.frontier.host_delay(job.frontier.host(HostKey("two.test"))) == 7

@@ -175,6 +175,7 @@ ARRIVES = [
     ("FRONTIER_MAX_WAIT", 7.5, lambda c: c.max_wait),
     ("FRONTIER_COMMIT_INTERVAL", 7.5, lambda c: c.commit_interval),
     ("FRONTIER_COMMIT_PAGES", 7, lambda c: c.commit_pages),
+    ("SEEDS_SITEMAPS", False, lambda c: c.sitemaps),
     ("FRONTIER_SYNC", "commit", lambda c: "commit" if c.commit_pages == 1 else "interval"),
     ("FRONTIER_SEEN", "approximate", lambda c: c.frontier.seen),
     ("FRONTIER_SEEN_CAPACITY", 7000, lambda c: c.frontier.seen_capacity),
@@ -214,6 +215,7 @@ FILTERS = {
     "FRONTIER_MAX_URL_LENGTH": (20, Reason.URL_LENGTH),
     "FRONTIER_MAX_PATH_SEGMENTS": (2, Reason.PATH_SEGMENTS),
     "FRONTIER_MAX_QUERY_PARAMETERS": (1, Reason.QUERY_PARAMETERS),
+    "FRONTIER_SKIP_EXTENSIONS": ([".Three", "x"], Reason.EXTENSION),
 }
 
 
@@ -226,12 +228,20 @@ def test_each_setting_arrives_at_its_stage(name, value, field):
 
 @pytest.mark.parametrize("name", FILTERS)
 def test_each_limit_of_a_url_arrives(name):
-    """The three limits of a URL reject what exceeds them, and nothing at their default."""
+    """The limits of a URL reject what exceeds them, and nothing at their default."""
     value, reason = FILTERS[name]
-    url = "http://a.example/one/two/three?a=1&b=2"
-    assert Config.read(project_settings()).url_filter([], []).verdict(url) is None
+    url = "http://a.example/one/two/no.three?a=1&b=2"
+    assert Config.read(project_settings()).url_filter([], [], only_pages=True).verdict(url) is None
     config = Config.read(project_settings(**{name: value}))
-    assert config.url_filter([], []).verdict(url) is reason
+    assert config.url_filter([], [], only_pages=True).verdict(url) is reason
+
+
+def test_only_crawls_for_pages_skip_other_files():
+    """A spider that brings its own callbacks may want any file."""
+    config = Config.read(project_settings())
+    assert config.url_filter([], []).verdict("http://a.example/x.zip") is None
+    wanted = config.url_filter([], [], only_pages=True)
+    assert wanted.verdict("http://a.example/x.zip") is Reason.EXTENSION
 
 
 def test_no_setting_goes_untested():

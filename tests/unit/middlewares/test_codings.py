@@ -12,9 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.middlewares.codings import CodingError, TooLargeError, decode, zstd
+from crawler.middlewares.codings import (
+    CodingError,
+    CutShortError,
+    TooLargeError,
+    decode,
+    zstd,
+)
 
 TEXT = "".join(f"<p>Paragraph {n}, and its text.</p>" for n in range(300)).encode()
+NOISE = bytes(random.Random(3).choices(b"abcdefghijklmnopqrstuvwxyz <>/\n", k=9000))
 LIMIT = 1 << 20
 
 
@@ -63,8 +70,37 @@ def test_an_empty_text_is_a_body(coding, pack):
 def test_a_body_cut_short_is_refused(coding, pack, share):
     """A partial page must not pass for a page: it would be stored, and its links lost."""
     packed = pack(TEXT)
-    with pytest.raises(CodingError):
+    with pytest.raises(CutShortError):
         decode(packed[: max(5, int(len(packed) * share))], coding.encode(), limit=LIMIT)
+
+
+@pytest.mark.parametrize(("coding", "pack"), VARIANTS, ids=IDS)
+def test_what_could_be_undone_of_a_body_cut_short_is_handed_over(coding, pack):
+    """It is the beginning of the text, and nearly all of it when only the end is missing."""
+    packed = pack(NOISE)
+    for size in range(5, len(packed), 97):
+        with pytest.raises(CutShortError) as caught:
+            decode(packed[:size], coding.encode(), limit=LIMIT)
+        assert NOISE.startswith(caught.value.so_far)
+    with pytest.raises(CutShortError) as caught:
+        decode(packed[:-1], coding.encode(), limit=LIMIT)
+    assert len(caught.value.so_far) > 0.9 * len(NOISE)
+
+
+def test_members_before_the_cut_are_handed_over_too():
+    """Several gzip members are one body."""
+    packed = gzip.compress(b"one ") + gzip.compress(b"two ") + gzip.compress(NOISE)[:-9]
+    with pytest.raises(CutShortError) as caught:
+        decode(packed, b"gzip", limit=LIMIT)
+    assert caught.value.so_far.startswith(b"one two " + NOISE[:100])
+
+
+def test_a_half_that_is_still_packed_is_nothing():
+    """Of two codings both must be undone for there to be text."""
+    packed = zlib.compress(gzip.compress(NOISE))
+    with pytest.raises(CutShortError) as caught:
+        decode(packed[:-9], b"gzip, deflate", limit=LIMIT)
+    assert caught.value.so_far == b""
 
 
 @pytest.mark.parametrize(("coding", "pack"), PACKERS.items(), ids=PACKERS)

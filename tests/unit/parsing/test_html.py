@@ -51,7 +51,7 @@ LINKS = [
     ("next and previous", "<link rel=next href=/n><link rel='prev' href=/p>", ["/n", "/p"]),
     ("alternate language", "<link rel=alternate hreflang=de href=/de>", ["/de"]),
     ("alternate style", "<link rel='alternate stylesheet' href=/s.css>", []),
-    ("feed", "<link rel=alternate type=application/rss+xml href=/feed>", []),
+    ("feed", "<link rel=alternate type=application/rss+xml href=/feed>", ["/feed"]),
     ("other relations", "<link rel=stylesheet href=/s><link rel=icon href=/i>", []),
     ("canonical is no link", "<link rel=canonical href=/c>", []),
     ("script", "<script>'<a href=/in>'</script><a href=/x>x</a>", ["/x"]),
@@ -194,6 +194,9 @@ REFRESHES = [
     ("0;url=", None),
     ("0;url=''", None),
     ("url=/x", None),
+    ("0; u r l = x", None),  # house rule: the keyword torn apart is no file name
+    ("0;ur l=x", None),
+    ("0; u r l", (0, "u r l")),
     ("x;url=/x", None),
     ("-1;url=/x", None),
     ("0url=/x", None),

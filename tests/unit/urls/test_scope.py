@@ -120,6 +120,49 @@ def test_limits_come_before_patterns():
     assert refused.verdict("http://a.test/x") is Reason.DENIED
 
 
+FILES = ("pdf", "js", "png", "zip", "tar.gz")
+PATHS = [
+    ("/app.js?ver=1.1", Reason.EXTENSION),
+    ("/style/LOGO.PNG", Reason.EXTENSION),
+    ("/img.png?w=1&h=2", Reason.EXTENSION),
+    ("/doc.pdf;v=1", Reason.EXTENSION),
+    ("/v1.2.tar.gz", Reason.EXTENSION),
+    ("/list.xml.gz", None),
+    ("/page?file=x.js", None),
+    ("/get.php?f=a.zip", None),
+    ("/get;f=a.zip", None),
+    ("/x.php/a.zip?raw", Reason.EXTENSION),
+    ("/app.js/", None),
+    ("/v1.2", None),
+    ("/pdf", None),
+    ("/notpdf", None),
+    ("/x.apdf", None),
+    ("/wiki/File:Map.png", None),
+    ("/wiki/File%3AMap.png", None),
+    ("/", None),
+]
+
+
+@pytest.mark.parametrize(("path", "reason"), PATHS, ids=[path for path, _ in PATHS])
+def test_the_last_segment_of_the_path_tells_a_file(path, reason):
+    """The query, path parameters and other segments do not, nor does a title of a page."""
+    assert UrlFilter(extensions=FILES).verdict("http://a.test" + path) is reason
+    assert UrlFilter().verdict("http://a.test" + path) is None
+
+
+def test_a_host_name_is_no_file():
+    """What looks like an extension before the path is none."""
+    assert UrlFilter(extensions=FILES).verdict("http://a.zip/") is None
+
+
+def test_patterns_come_before_extensions():
+    """A denied file is denied; an allowed one is still no page."""
+    url = "http://a.test/x.pdf"
+    assert UrlFilter((), ["x"], extensions=FILES).verdict(url) is Reason.DENIED
+    assert UrlFilter(["y"], extensions=FILES).verdict(url) is Reason.NOT_ALLOWED
+    assert UrlFilter(["x"], extensions=FILES).verdict(url) is Reason.EXTENSION
+
+
 @pytest.mark.parametrize("pattern", ["(", "[a", "*x", "a{99999999999999999999}"])
 @pytest.mark.parametrize("purpose", ["allow", "deny"])
 def test_a_pattern_that_does_not_compile_is_named(pattern, purpose):
