@@ -53,7 +53,10 @@ def _table(verdict: Verdict, requests: int) -> str:
     lost = f"{len(verdict.unread_s)} lost with the process"
     oldest = 1000 * max(verdict.unread_s, default=0.0)
     rows = [
-        ("kill -9", f"{len(verdict.kills)} in {verdict.elapsed_s:.0f} s, {amid} amid requests"),
+        (
+            "kill -9",
+            f"{len(verdict.kills)} in {verdict.elapsed_s:.0f} s, {amid} amid requests",
+        ),
         ("requests in all", f"{verdict.requests:,} ({requests:,} undisturbed)"),
         ("pages fetched again", f"{sum(again)}: {cost}, most {max(again)}"),
         ("smallest gap at a host", f"{verdict.smallest_gap_s:.3f} s"),

@@ -12,7 +12,7 @@ from crawler.commit import committed_lengths
 from crawler.errors import StoreError
 from crawler.frontier import RocksEngine
 from crawler.frontier.counts import Counts
-from crawler.frontier.engine import Engine, Table
+from crawler.frontier.engine import Engine, Table, all_rows
 from crawler.frontier.entry import Entry
 from crawler.frontier.seen import CODES
 from crawler.frontier.snapshot import read_counts, read_hosts
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _MOST_HOSTS = 100
 _MOST_FAULTS = 50
-_BATCH = 10_000
 _PREFIX = 8  # bytes of a queue's rows, see crawler.frontier.engine
 
 
@@ -192,12 +191,10 @@ def _check_lines(found: Inspection, engine: Engine) -> None:
 
 
 def _rows(found: Inspection, engine: Engine, table: Table) -> Iterator[tuple[bytes, bytes]]:
-    """Yield all rows of a table, in bounded memory."""
-    after = b""
-    while batch := engine.scan(table, after=after, limit=_BATCH):
-        found.rows += len(batch)
-        yield from batch
-        after = batch[-1][0]
+    """Yield all rows of a table and count them."""
+    for row in all_rows(engine, table):
+        found.rows += 1
+        yield row
 
 
 def _is_record(line: bytes) -> bool:

@@ -41,7 +41,7 @@ from crawler.urls import (
 from crawler.visits import Visit, Visits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
 PAGES = "pages.jsonl"
 STORE = "frontier"
+_SEEDS_AT_ONCE = 5000
 DAMAGED = "store_damaged"
 """Why a crawl ended whose store cannot be read any more."""
 _MOST_SITEMAPS = 1000  # named by one robots.txt
@@ -221,9 +222,17 @@ class Job:
         """Return the frontier's priority at a link depth: nearer to a seed goes first."""
         return min(1 + depth, 250)
 
-    def add_seeds(self) -> None:
-        """Put the spider's seeds into the frontier; known ones are ignored."""
-        self.frontier.add(Discovery(self._seeds), self.now())
+    def add_seeds(self) -> Iterator[None]:
+        """Put the spider's seeds into the frontier, a part at each step; known ones are ignored.
+
+        Between two parts the event loop must breathe: a long list takes a while.
+        """
+        for at in range(0, len(self._seeds), _SEEDS_AT_ONCE):
+            if at:
+                self.commits.commit(self.now())  # what is added is held in memory until then
+                yield
+            part = self._seeds[at : at + _SEEDS_AT_ONCE]
+            self.frontier.add(Discovery(part), self.now())
 
     # --- what became of a visit ----------------------------------------------------------
 
@@ -270,15 +279,20 @@ class Job:
             )
 
     def follow_listing(self, visit: Visit, listing: Feed) -> None:
-        """Note what a sitemap or feed lists: pages one link further on, sitemaps beside it."""
+        """Note what a sitemap or feed lists: pages one link further on, sitemaps beside it.
+
+        A listed sitemap is one hop more of a chain, and goes in turn with the pages: sitemaps
+        that list each other without end neither go on for ever nor before every page.
+        """
         entry = visit.lease.entry
         if entry is None:
             return
         pages, sitemaps = ([one.url for one in part] for part in (listing.pages, listing.sitemaps))
         depth = entry.depth + 1
+        priority, hops = self.priority(depth), entry.redirects + 1
         visit.found += [
-            Discovery(sitemaps, entry.depth, entry.url, priority=entry.priority),
-            Discovery(pages, depth, entry.url, priority=self.priority(depth)),
+            Discovery(sitemaps, entry.depth, entry.url, priority=priority, redirects=hops),
+            Discovery(pages, depth, entry.url, priority=priority),
         ]
 
     def _add_sitemaps(self, origin: Origin, now: float) -> None:

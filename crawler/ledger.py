@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from crawler.dedupe import IndexRow
 from crawler.errors import StoreError
-from crawler.frontier.engine import Table
+from crawler.frontier.engine import Table, all_rows
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -34,7 +34,7 @@ class Ledger:
 
     def pages(self) -> Iterator[IndexRow]:
         """Yield the stored pages as the duplicate indexes want them, oldest first."""
-        for key, value in self._engine.scan(Table.PAGES):
+        for key, value in all_rows(self._engine, Table.PAGES):
             self._pages = int.from_bytes(key, "big") + 1
             yield IndexRow(*json.loads(value))
 

@@ -15,7 +15,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 from crawler.errors import StoreError
-from crawler.frontier.engine import Batch, Engine, Table
+from crawler.frontier.engine import Batch, Engine, Table, all_rows
 from crawler.frontier.layers import LayeredFilter
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class ApproximateSeenSet:
         for depth in sorted(chunks):
             self._filter.load(_layer(b"".join(chunks[depth]), depth))
         self._saved_layers = max(0, len(self._filter.layers) - 1)
-        for mark, _ in self._engine.scan(Table.SEEN):
+        for mark, _ in all_rows(self._engine, Table.SEEN):
             if mark.hex() not in self._filter:
                 self._filter.add(mark.hex())
             self._journal.append(mark)

@@ -23,7 +23,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 
 FORMAT = b"1"
@@ -41,6 +41,9 @@ class Table(Enum):
     ROBOTS = "robots"
     PAGES = "pages"
     META = "meta"
+
+
+_ROWS_AT_ONCE = 10_000
 
 
 class Batch:
@@ -97,3 +100,11 @@ class Engine(Protocol):
     def close(self) -> None:
         """Release the store; idempotent."""
         ...
+
+
+def all_rows(engine: Engine, table: Table) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the rows of a table in key order, however many there are, in bounded memory."""
+    after = b""
+    while rows := engine.scan(table, after=after, limit=_ROWS_AT_ONCE):
+        yield from rows
+        after = rows[-1][0]

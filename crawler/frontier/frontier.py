@@ -16,7 +16,7 @@ from crawler.frontier import snapshot
 from crawler.frontier.agenda import Agenda
 from crawler.frontier.approximate import ApproximateSeenSet
 from crawler.frontier.counts import Counts
-from crawler.frontier.engine import Batch, Engine, Table
+from crawler.frontier.engine import Batch, Engine, Table, all_rows
 from crawler.frontier.entry import Entry
 from crawler.frontier.hosts import Errand, Host, Kind, Lease, UrlQueue
 from crawler.frontier.seen import ExactSeenSet, SeenSet, State
@@ -563,6 +563,6 @@ class Frontier:
                 self.hosts[host.key] = host
                 self.counts.queued += sum(map(len, host.queues))
                 self._agenda.place(host, now)
-        for _, row in self._engine.scan(Table.WAITING):
+        for _, row in all_rows(self._engine, Table.WAITING):
             self._wait(Entry.decode(row[_MOMENT.size :]), _MOMENT.unpack_from(row)[0])
             self.counts.waiting += 1

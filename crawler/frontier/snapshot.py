@@ -10,7 +10,7 @@ import orjson
 
 from crawler.errors import StoreError
 from crawler.frontier.counts import Counts
-from crawler.frontier.engine import Batch, Engine, Table
+from crawler.frontier.engine import Batch, Engine, Table, all_rows
 from crawler.frontier.hosts import Host, UrlQueue
 from crawler.model import HostKey, Origin, Outcome, Reason
 from crawler.urls import host_hash
@@ -73,7 +73,7 @@ def read_counts(engine: Engine) -> tuple[Counts, int] | None:
 
 def read_hosts(engine: Engine) -> Iterator[Host]:
     """Yield every host with its clocks and the number of rows in each of its queues."""
-    for key, value in engine.scan(Table.HOST):
+    for key, value in all_rows(engine, Table.HOST):
         yield _host(HostKey(key.decode()), value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import scrapy
@@ -71,7 +72,11 @@ class WebSpider(scrapy.Spider):
 
     async def start(self) -> AsyncIterator[Any]:
         """Put the seeds into the frontier; as requests they would be held in memory."""
-        Job.of(self.crawler).add_seeds()
+        job = Job.of(self.crawler)
+        for _ in job.add_seeds():
+            await asyncio.sleep(0)
+            while job.commits.stalled:  # noqa: ASYNC110 -- there is nothing to be woken by
+                await asyncio.sleep(job.commit_interval)
         requests: Sequence[scrapy.Request] = ()  # Scrapy expects a generator of them
         for request in requests:
             yield request

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def page_record(page: Page) -> dict[str, Any]:
     """Return the fields of a page in the order of the documentation, ready for JSON."""
-    return {
+    record = {
         "url": page.url,
         "status": page.status,
         "fetched_at": iso_utc(page.fetched_at),
@@ -29,8 +29,10 @@ def page_record(page: Page) -> dict[str, Any]:
         "etag": page.etag,
         "last_modified": page.last_modified,
         "bytes": page.bytes,
-        "truncated": page.truncated,
         "content_hash": page.content_hash,
         "simhash": page.simhash,
         "outlinks": [link.url for link in page.links],
     }
+    if page.truncated:
+        record["truncated"] = True
+    return record

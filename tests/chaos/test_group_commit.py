@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import json
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from crawler.commit import GroupCommit, committed_lengths
+from crawler.commit import WITNESS, GroupCommit, committed_lengths, last_commit, verify
 from crawler.config import Config
 from crawler.errors import StoreError
 from crawler.frontier import Frontier, FrontierOptions, MemoryEngine
@@ -225,3 +227,49 @@ def test_a_page_that_is_taken_back_leaves_no_line(tmp_path):
     assert books.states == {"http://a.example/": None}
     assert books.lines == []
     assert books.faults == []
+
+
+# --- a store that is not the last one ------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("witness", "refused"),
+    [
+        (None, False),
+        (b"", False),
+        (b"[7, 1", False),
+        (b'{"a": 1}', False),
+        (b"[1, 100.0]", False),
+        (b"[2, 130.0]", False),
+        (b"[2, 161.0]", True),
+        (b"[900, 5000.0]        ", True),
+    ],
+    ids=["none", "empty", "torn", "foreign", "the same", "a copy's lag", "older", "much older"],
+)
+def test_a_store_older_than_its_last_commit_is_refused(tmp_path, witness, refused):
+    """The witness beside the store may be behind it or gone, as after a power cut; a store
+    that is more than a minute of commits behind its witness is not the one that made them.
+    """
+    one = Setup(directory=tmp_path)
+    assert one.commits.commit(100.0)
+    assert json.loads((tmp_path / WITNESS).read_bytes()) == [1, 100.0]
+    (tmp_path / WITNESS).unlink()
+    if witness is not None:
+        (tmp_path / WITNESS).write_bytes(witness)
+    with pytest.raises(StoreError, match="old copy") if refused else contextlib.nullcontext():
+        verify(tmp_path, one.engine)
+
+
+def test_the_commits_are_numbered_through_restarts_and_failures(tmp_path):
+    """Only a commit that succeeded counts, and the next run counts on."""
+    one = Setup(directory=tmp_path)
+    one.engine.fail_write = 1
+    assert not one.commits.commit(1.0)
+    assert not (tmp_path / WITNESS).exists()
+    assert one.commits.commit(2.0)
+    again = GroupCommit(
+        one.engine, one.open_frontier(), interval=1.0, pages=3, now=3.0, directory=tmp_path
+    )
+    assert again.commit(3.0)
+    assert last_commit(one.engine) == (2, 3.0)
+    assert json.loads((tmp_path / WITNESS).read_bytes()) == [2, 3.0]

@@ -154,7 +154,7 @@ DAMAGES = {
     ),
     "MANIFEST is cut late": (
         lambda job: cut(newest(job / "frontier", "MANIFEST*"), 0.9),
-        "frontier",
+        "is damaged or an old copy",
     ),
     "MANIFEST is damaged": (
         lambda job: flip(newest(job / "frontier", "MANIFEST*"), 0.5),

@@ -81,3 +81,25 @@ def test_a_sitemap_may_be_the_seed(tmp_path: Path) -> None:
     result, _ = _crawl(tmp_path, "/maps/a.xml.gz", "-s", "SEEDS_SITEMAPS=false")
     assert {line["url"].rpartition("/")[2] for line in result.lines} == {"1", "2"}
     assert {line["depth"] for line in result.lines} == {1}
+
+
+def test_an_endless_chain_of_sitemaps_ends_and_lets_pages_go_first(tmp_path: Path) -> None:
+    """Indexes that list one another are followed as far as redirects, and starve no page."""
+    chain = {
+        f"/chain/{n}": {
+            "body": f"<sitemapindex><sitemap><loc>/chain/{n + 1}</loc></sitemap></sitemapindex>",
+            "content_type": "application/xml",
+        }
+        for n in range(9)
+    }
+    rules = {"body": "Sitemap: /chain/0\n", "content_type": "text/plain"}
+    home = {"body": "<p>home page</p><a href=/listed/1>apples</a>"}
+    pages = {"/": home, "/listed/1": SITE["/listed/1"], "/robots.txt": rules}
+    with LocalWeb("tests.support.sites:table_site", {"hosts": {"*": pages | chain}}) as web:
+        speed = ("-s", "POLITENESS_DELAY=0.05")
+        result = crawl(web.url("/"), *speed, jobdir=tmp_path / "job")
+        result.check()
+        asked = [hit.path for hit in web.log()]
+    assert asked.index("/listed/1") < asked.index("/chain/1")
+    assert {path for path in asked if "chain" in path} == {f"/chain/{n}" for n in range(6)}
+    assert result.rejected == {"redirects": 1}

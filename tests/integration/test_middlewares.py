@@ -456,3 +456,19 @@ def test_the_longer_crawl_delay_of_a_host_counts(job, first):
         job.frontier.transfer_ended(lease, job.now() - 60)
         job.rules_answered(lease, answer)
     assert job.frontier.host_delay(job.frontier.host(HostKey("two.test"))) == 7
+
+
+# --- seeds ----------------------------------------------------------------------------
+
+
+def test_a_long_list_of_seeds_is_added_in_parts(crawler):
+    """Seeds go to the store part by part: neither memory nor the event loop has all of them."""
+    crawler.spider.seed_urls = [f"http://h{n % 900}.test/{n}" for n in range(12_000)]
+    job = Job.of(crawler)
+    steps = 0
+    for _ in job.add_seeds():
+        steps += 1
+        assert len(job.frontier._batch) == 0
+        assert job.frontier.counts.queued == steps * 5000
+    assert steps == 2
+    assert job.frontier.counts.queued == 12_000

@@ -80,7 +80,7 @@ def test_outcomes_and_rejections_are_counted_by_name(job):
 
 def test_what_is_left_says_when_it_is_due(job):
     """A crawl that ends with a queue says how long, and when its next URL may go."""
-    job.add_seeds()
+    list(job.add_seeds())
     row = _row(summary(job, reason="shutdown", elapsed=1), "left")
     assert row.startswith("2 still queued, the next one is due at ")
     assert row.endswith("Z")
@@ -89,7 +89,7 @@ def test_what_is_left_says_when_it_is_due(job):
 def test_what_a_cap_left_has_no_due_time():
     """Behind a cap nothing is due: no time is promised."""
     job = _job(FRONTIER_MAX_FETCHES=1)
-    job.add_seeds()
+    list(job.add_seeds())
     _fetch(job, Outcome.STORED)
     assert _row(summary(job, reason="max_fetches", elapsed=1), "left") == "1 still queued"
 
@@ -108,7 +108,7 @@ def test_the_smallest_pause_is_told_with_its_delay():
 def test_files_and_the_next_step_are_named(tmp_path):
     """The operator is told where the lines are and how to look at one."""
     job = _job(tmp_path)
-    job.add_seeds()
+    list(job.add_seeds())
     _fetch(job, Outcome.STORED)
     assert job.pages is not None
     job.pages.write({"a": 1})
@@ -135,7 +135,7 @@ def test_a_crawl_that_can_go_on_says_how(reason, tmp_path):
 
 def test_the_progress_line_is_one_line(job):
     """Pages, rate, queue, hosts, flight and errors; short enough for a terminal."""
-    job.add_seeds()
+    list(job.add_seeds())
     job.frontier.counts.done[Outcome.FAILED_NETWORK] += 3
     line = progress_line(job, rate=12.34, elapsed=65)
     assert line.startswith("0:01:05  0 pages  12.3/s  2 queued  hosts 2 ready 0 waiting")

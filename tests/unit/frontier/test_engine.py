@@ -7,7 +7,7 @@ import pytest
 
 from crawler.errors import StoreError
 from crawler.frontier import Batch, Engine, MemoryEngine, RocksEngine
-from crawler.frontier.engine import Table
+from crawler.frontier.engine import Table, all_rows
 
 ENGINES: dict[str, Callable[[Path], Engine]] = {
     "memory": lambda _: MemoryEngine(),
@@ -108,3 +108,19 @@ def test_rocksdb_refuses_a_damaged_store(tmp_path: Path) -> None:
     (tmp_path / "frontier" / "CURRENT").write_bytes(b"nonsense\n")
     with pytest.raises(StoreError, match="frontier cannot be opened"):
         RocksEngine(tmp_path / "frontier")
+
+
+def test_all_rows_come_in_parts(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of any size is read in order and whole, and never held at once."""
+    monkeypatch.setattr("crawler.frontier.engine._ROWS_AT_ONCE", 3)
+    _write(engine, Table.QUEUE, {bytes([n]): b"%d" % n for n in range(10)})
+    limits: list[int] = []
+    scan = engine.scan
+
+    def watched(table: Table, *, prefix: bytes = b"", after: bytes = b"", limit: int = 0):
+        limits.append(limit)
+        return scan(table, prefix=prefix, after=after, limit=limit)
+
+    monkeypatch.setattr(type(engine), "scan", lambda _, table, **how: watched(table, **how))
+    assert list(all_rows(engine, Table.QUEUE)) == [(bytes([n]), b"%d" % n) for n in range(10)]
+    assert set(limits) == {3}
