@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from crawler.frontier.entry import Entry
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from crawler.frontier.entry import Entry
     from crawler.model import HostKey, Origin
 
 NEVER = float("inf")
@@ -25,12 +26,16 @@ class UrlQueue:
     deleted before it.
     """
 
-    __slots__ = ("buffer", "cursor", "held", "leased", "not_before", "origin", "prefix", "stored")
+    __slots__ = (
+        *("buffer", "cursor", "held", "leased", "not_before", "origin", "prefix", "stored"),
+        "top",
+    )
 
     def __init__(self, origin: Origin, prefix: bytes) -> None:
         self.origin = origin
         self.prefix = prefix
-        self.buffer: list[tuple[bytes, Entry]] = []
+        self.buffer: list[tuple[bytes, bytes]] = []  # a heap of rows: key, encoded entry
+        self.top: tuple[bytes, Entry] | None = None  # the best row, decoded when last looked at
         self.cursor = prefix
         self.stored = 0
         self.leased: tuple[bytes, ...] = ()  # rows handed out, their outcome not recorded yet
@@ -40,7 +45,7 @@ class UrlQueue:
     def __len__(self) -> int:
         return len(self.buffer) + self.stored
 
-    def push(self, key: bytes, entry: Entry, limit: int) -> int:
+    def push(self, key: bytes, row: bytes, limit: int) -> int:
         """Take a new row, which is or will be stored, into the buffer if it belongs there.
 
         Returns:
@@ -49,7 +54,7 @@ class UrlQueue:
         if key > self.cursor and (self.stored or len(self.buffer) >= limit):
             self.stored += 1
             return 0
-        heapq.heappush(self.buffer, (key, entry))
+        heapq.heappush(self.buffer, (key, row))
         self.cursor = max(self.cursor, key)
         return 1 if len(self.buffer) <= limit + 1 else 1 - self._spill(limit)
 
@@ -62,7 +67,7 @@ class UrlQueue:
         self.cursor = self.buffer[-1][0]
         return spilled
 
-    def refill(self, rows: list[tuple[bytes, Entry]]) -> None:
+    def refill(self, rows: list[tuple[bytes, bytes]]) -> None:
         """Move rows, in key order and beyond the cursor, from the store to the buffer."""
         self.buffer = rows
         self.stored -= len(rows)
@@ -72,9 +77,19 @@ class UrlQueue:
         """Return what orders the queues of a host: priority and age of the best URL."""
         return self.buffer[0][0][len(self.prefix) :] if self.buffer else b""
 
+    def peek(self) -> tuple[bytes, Entry]:
+        """Return the best row of a buffer that is not empty, decoded."""
+        key, row = self.buffer[0]
+        if self.top is None or self.top[0] != key:
+            self.top = (key, Entry.decode(row))
+        return self.top
+
     def pop(self) -> tuple[bytes, Entry]:
         """Take the best row of a buffer that is not empty."""
-        return heapq.heappop(self.buffer)
+        best = self.peek()
+        heapq.heappop(self.buffer)
+        self.top = None
+        return best
 
 
 class Kind(Enum):
@@ -140,7 +155,7 @@ class Host:
         """Return the priority of the best buffered URL; 0 for errands, and when unknown."""
         if self.errands:
             return 0
-        heads = [queue.buffer[0][1].priority for queue in self.open_queues() if queue.buffer]
+        heads = [q.buffer[0][0][len(q.prefix)] for q in self.open_queues() if q.buffer]
         return min(heads, default=0)
 
 

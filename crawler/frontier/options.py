@@ -31,7 +31,7 @@ class FrontierOptions:
     """Seconds of waiting that outweigh one level of priority, so that no host starves."""
 
     buffer: int = 100_000
-    """Queued URLs held in memory, over all hosts, about 400 bytes each; a few more where
+    """Queued URLs held in memory, over all hosts, about 300 bytes each; a few more where
     there are more hosts than that. The rest stays in the engine."""
 
     seen: str = "exact"

@@ -6,13 +6,13 @@ import struct
 from typing import TYPE_CHECKING
 
 from crawler.frontier.engine import Batch, Engine, Table
-from crawler.frontier.entry import Entry
 from crawler.frontier.hosts import Host, UrlQueue
 from crawler.urls import host_hash
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from crawler.frontier.entry import Entry
     from crawler.model import Origin
 
 _ROW_KEY = struct.Struct(">BQ")
@@ -55,13 +55,13 @@ class Queues:
         row = entry.encode()
         self._batch().put(Table.QUEUE, key, row)
         self._unwritten.setdefault(queue.prefix, []).append((key, row))
-        self._held += queue.push(key, entry, self._share())
+        self._held += queue.push(key, row, self._share())
 
     def head(self, queue: UrlQueue) -> Entry | None:
         """Return the best URL of a queue without taking it; None when it is empty."""
         if not queue.buffer and queue.stored:
             self._fill(queue)
-        return queue.buffer[0][1] if queue.buffer else None
+        return queue.peek()[1] if queue.buffer else None
 
     def take(self, queue: UrlQueue) -> tuple[bytes, Entry]:
         """Take the best URL, which :meth:`head` has shown, and its row's key; the row stays."""
@@ -97,5 +97,5 @@ class Queues:
             if key > queue.cursor and changed[key] is not None and key not in queue.leased
         ]
         rows.sort()
-        queue.refill([(key, Entry.decode(row)) for key, row in rows[:limit]])
+        queue.refill(rows[:limit])
         self._held += len(queue.buffer)

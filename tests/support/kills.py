@@ -164,12 +164,15 @@ class ChaosCrawl:
             return
         kill = next((k for k in verdict.kills if k.at + LATE_S > asked.t_end), None)
         unread_s = max(kill.at - asked.t_end, 0.0) if kill is not None else 0.0
-        name = asked.host.removesuffix(":" + asked.host.rpartition(":")[2])
-        recorded = kill is not None and max(
-            (t for host, t in kill.blocked.items() if host.startswith(name)), default=0.0
-        )
+        recorded = kill.blocked.get(asked.host, 0.0) if kill is not None else 0.0
         if kill is None or recorded > asked.t_end or unread_s > LONGEST_UNREAD_S:
-            verdict.violations.append(f"Retry-After of {asked.host} was broken")
+            verdict.violations.append(
+                f"Retry-After of {asked.host} was broken: asked again "
+                f"{until - early[0].t_start:.3f} s early; the answer ended {unread_s:.3f} s "
+                f"before the next kill, and the store had a block "
+                f"until {recorded - asked.t_end:+.3f} s from then"
+            )
+            return
         verdict.unread_s.append(unread_s)
 
 
