@@ -38,10 +38,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-_CACHE_BYTES = 64 * 2**20  # blocks of all tables
+_CACHE_BYTES = 32 * 2**20  # blocks of all tables
 _MEMTABLE_BYTES = 16 * 2**20  # of each table,
-_MEMTABLES_BYTES = 64 * 2**20  # and of all together
+_MEMTABLES_BYTES = 48 * 2**20  # and of all together
 _WAL_BYTES = 128 * 2**20
+_SEEN_BLOCK_BYTES = 1024
 _FILTER_BITS = 10  # per key: a look-up of an unknown key costs no read
 _VERSION = b"format"
 _FAILED_FLUSHES = "rocksdb.background-errors"
@@ -95,7 +96,7 @@ class RocksEngine:
         unfinished = self._path.with_name(self._path.name + ".new")
         try:
             shutil.rmtree(unfinished, ignore_errors=True)
-            tables = {table.value: _options(None) for table in Table}
+            tables = {table.value: _options(None, table=table) for table in Table}
             made = Rdict(str(unfinished), _options(None, create=True), tables)
             made.get_column_family(Table.META.value)[_VERSION] = FORMAT
             made.flush_wal(True)
@@ -107,7 +108,7 @@ class RocksEngine:
 
     def _open(self, access: AccessType) -> None:
         cache = Cache(_CACHE_BYTES)
-        tables = {table.value: _options(cache) for table in Table}
+        tables = {table.value: _options(cache, table=table) for table in Table}
         try:
             self._db: Rdict = Rdict(str(self._path), _options(cache), tables, access)
         except Exception as error:
@@ -265,19 +266,24 @@ def _remedy(error: Exception) -> str:
     return "restore the job directory from a copy, or start anew with another JOBDIR"
 
 
-def _options(cache: Cache | None, *, create: bool = False) -> Options:
+def _options(cache: Cache | None, *, create: bool = False, table: Table | None = None) -> Options:
     options = Options(raw_mode=True)
     options.create_if_missing(create)
     options.create_missing_column_families(create)
     options.set_write_buffer_size(_MEMTABLE_BYTES)
     options.set_db_write_buffer_size(_MEMTABLES_BYTES)
     options.set_max_total_wal_size(_WAL_BYTES)
-    options.set_compression_type(DBCompressionType.lz4())
     options.set_keep_log_file_num(2)
     blocks = BlockBasedOptions()
+    if table is Table.SEEN:  # random keys: nothing to compress, and each look-up reads a block
+        options.set_compression_type(DBCompressionType.none())
+        blocks.set_block_size(_SEEN_BLOCK_BYTES)
+    else:
+        options.set_compression_type(DBCompressionType.lz4())
     if cache is not None:
         blocks.set_block_cache(cache)
-    blocks.set_bloom_filter(_FILTER_BITS, block_based=False)
+    if table is not Table.QUEUE:  # its rows are scanned, never looked up
+        blocks.set_bloom_filter(_FILTER_BITS, block_based=False)
     options.set_block_based_table_factory(blocks)
     return options
 
