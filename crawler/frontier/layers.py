@@ -18,6 +18,7 @@ from pybloom_live import BloomFilter
 _SMALLEST = 32_768
 """Keys of the first layer, at least. Below about 23,000 pybloom_live takes 16 bits of hash for a
 slice of nearly as many, which are then far from evenly spread: measured 1.3 times its rate."""
+_MARGIN = 0.9  # filters of millions of keys were measured at up to 1.07 times their rate
 _TIGHTENING = 0.5
 _GROWTH = 2
 
@@ -50,7 +51,7 @@ class LayeredFilter:
 
     def _grow(self) -> None:
         depth = len(self.layers)
-        rate = self.error * _TIGHTENING ** (depth + 1)
+        rate = self.error * _MARGIN * _TIGHTENING ** (depth + 1)
         self.layers.append(BloomFilter(self.capacity * _GROWTH**depth, rate))
 
     def false_positive_rate(self) -> float:
