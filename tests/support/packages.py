@@ -64,7 +64,7 @@ def _fetch(package: str, cache: Path) -> None:
     shutil.rmtree(trial, ignore_errors=True)
     trial.mkdir(parents=True)
     try:
-        _run(["apt-get", "download", package], trial)
+        _download(package, trial)
         archive = next(trial.glob("*.deb"))
         _run(["dpkg", "-x", archive.name, "tree"], trial)
         trial.joinpath("tree").rename(cache / package)
@@ -72,6 +72,15 @@ def _fetch(package: str, cache: Path) -> None:
         raise PackageUnavailableError(_remedy(package, cache)) from error
     finally:
         shutil.rmtree(trial, ignore_errors=True)
+
+
+def _download(package: str, folder: Path) -> None:
+    """Download a package; a new machine has no package lists yet, and gets them then."""
+    try:
+        _run(["apt-get", "download", package], folder)
+    except subprocess.CalledProcessError:
+        _run(["apt-get", "update"], folder)
+        _run(["apt-get", "download", package], folder)
 
 
 def _run(command: list[str], folder: Path) -> None:
