@@ -76,7 +76,7 @@ class WebSpider(scrapy.Spider):
         for _ in job.add_seeds():
             await asyncio.sleep(0)
             while job.commits.stalled:  # noqa: ASYNC110 -- there is nothing to be woken by
-                await asyncio.sleep(job.commit_interval)
+                await asyncio.sleep(job.config.commit_interval)
         requests: Sequence[scrapy.Request] = ()  # Scrapy expects a generator of them
         for request in requests:
             yield request
@@ -98,6 +98,7 @@ class WebSpider(scrapy.Spider):
                 listing = read_listing(response.body, response.url, (media, charset), job)
                 visit.outcome = Outcome.SKIPPED_TYPE if listing is None else Outcome.LISTED
                 if listing is not None:
+                    self._count_unread(listing)
                     job.follow_listing(visit, listing)
                 _follow(visit, target, job)
             return
@@ -126,6 +127,13 @@ class WebSpider(scrapy.Spider):
         if parsed.truncated:
             self.crawler.stats.inc_value("parsing/truncated")
         return parsed
+
+    def _count_unread(self, listing: Feed) -> None:
+        """Count what a sitemap or feed has and could not be used."""
+        if listing.skipped:
+            self.crawler.stats.inc_value("parsing/listing_skipped", listing.skipped)
+        if listing.truncated:
+            self.crawler.stats.inc_value("parsing/truncated")
 
     def _page(
         self, response: Response, job: Job, visit: Visit | None, media: str, parsed: ParsedPage

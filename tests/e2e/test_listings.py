@@ -16,7 +16,8 @@ INDEX = "<sitemapindex><sitemap><loc>/maps/a.xml.gz</loc></sitemap></sitemapinde
 URLSET = (
     b"<?xml version='1.0'?><urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>"
     b"<url><loc>/listed/1</loc><lastmod>2026-01-01</lastmod></url>"
-    b"<url><loc>/listed/2</loc></url><url><loc>/private/no</loc></url></urlset>"
+    b"<url><loc>/listed/2</loc></url><url><loc>/private/no</loc></url>"
+    b"<url><loc>mailto:nobody@a.example</loc></url></urlset>"
 )
 FEED = (
     "<rss version='2.0'><channel><item><link>/news/1</link></item>"
@@ -68,6 +69,7 @@ def test_a_sitemap_named_by_robots_and_a_feed_named_by_a_page_are_read(tmp_path:
     assert len(result.lines) == len(PAGES)
     assert result.outcomes == {"stored": 5, "listed": 3}
     assert result.rejected == {"robots": 1}
+    assert result.stats["parsing/listing_skipped"] == 1
 
 
 def test_sitemaps_can_be_left_alone(tmp_path: Path) -> None:
