@@ -14,7 +14,8 @@ Stages hold the decisions and know neither Scrapy nor a clock nor a socket:
 * ``seeds``       where a crawl begins
 * ``frontier``    which URL goes next, and when; leases, budgets, host clocks; its engines
 * ``politeness``  robots.txt, Retry-After, back-off: answers become numbers and verdicts
-* ``parsing``     bytes become a page: charset, links, text, directives
+* ``parsing``     bytes become a page (charset, links, text, directives), or a list of pages
+  (sitemaps, feeds)
 * ``dedupe``      which pages say the same
 * ``store``       what is kept on disk
 
@@ -26,9 +27,12 @@ The shell moves values between Scrapy and the stages:
   ``consequences`` (what answers mean); ``commit`` makes results durable, ``ledger`` keeps what
   other stages store with the frontier
 * ``scheduler``, ``requests``, ``visits``   the frontier in Scrapy's terms
+* ``turns``       the same for downloads that bypass the scheduler
 * ``seams``       the only file that touches Scrapy's internals
 * ``network``     resolver with address guard, HTTP handler
 * ``middlewares``, ``spiders``, ``pipelines``, ``extensions``, ``commands``   as in any project
+
+``inspection`` reads a job directory from outside; ``docs`` writes the generated documents.
 
 On the ground lie ``model`` (the values that travel), ``clock`` and ``errors``.
 """

@@ -77,8 +77,6 @@ class Job:
         self.config = config
         self.directory = directory
         self.now = SystemClock().now
-        self.commit_interval = config.commit_interval
-        self.max_wait = config.max_wait
         self.canonicalizer = Canonicalizer(config.urls)
         self.visits = Visits()
         self._seeds: Sequence[str] = getattr(spider, "seed_urls", ())

@@ -76,7 +76,7 @@ class FrontierScheduler(BaseScheduler):
         connect(self._item_failed, signals.item_error)
         connect(self._idle, signals.spider_idle)
         self._ticker = create_looping_call(self._tick)
-        self._ticker.start(min(self.job.commit_interval, _MOST_BETWEEN_TICKS), now=False)
+        self._ticker.start(min(self.job.config.commit_interval, _MOST_BETWEEN_TICKS), now=False)
         gc.collect()
         gc.freeze()  # what lives as long as the crawl is not to be walked over again and again
 
@@ -291,7 +291,7 @@ class FrontierScheduler(BaseScheduler):
         if frontier.leases:
             return False
         at = frontier.wake_at(now)
-        patience = self.job.max_wait + self.job.config.frontier.delay
+        patience = self.job.config.max_wait + self.job.config.frontier.delay
         return at is None or at - self._last_page_at > patience
 
     def _idle(self) -> None:

@@ -89,7 +89,7 @@ class Turns:
             host = self._job.frontier.hosts.get(key)
             if host is None or one.done():
                 continue
-            patience = self._job.max_wait + self._job.frontier.host_delay(host)
+            patience = self._job.config.max_wait + self._job.frontier.host_delay(host)
             if host.clock - now > patience:
                 one.set_exception(IgnoreRequest(f"{key} rests for {host.clock - now:.0f} s"))
 
