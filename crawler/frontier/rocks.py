@@ -43,6 +43,7 @@ _MEMTABLE_BYTES = 16 * 2**20  # of each table,
 _MEMTABLES_BYTES = 48 * 2**20  # and of all together
 _WAL_BYTES = 128 * 2**20
 _SEEN_BLOCK_BYTES = 1024
+_MEMTABLE_FILTER = 0.02  # of a memtable's bytes: about 10 bits a key
 _FILTER_BITS = 10  # per key: a look-up of an unknown key costs no read
 _VERSION = b"format"
 _FAILED_FLUSHES = "rocksdb.background-errors"
@@ -278,6 +279,8 @@ def _options(cache: Cache | None, *, create: bool = False, table: Table | None =
     if table is Table.SEEN:  # random keys: nothing to compress, and each look-up reads a block
         options.set_compression_type(DBCompressionType.none())
         blocks.set_block_size(_SEEN_BLOCK_BYTES)
+        options.set_memtable_whole_key_filtering(True)  # most keys asked for are not in memory
+        options.set_memtable_prefix_bloom_ratio(_MEMTABLE_FILTER)
     else:
         options.set_compression_type(DBCompressionType.lz4())
     if cache is not None:
