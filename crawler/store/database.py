@@ -99,7 +99,7 @@ class Database:
         Raises:
             StoreError: The database is out of reach or damaged.
         """
-        with self._errors("read"), self._reading.connect() as connection:
+        with self._errors(), self._reading.connect() as connection:
             return work(connection)
 
     @contextlib.contextmanager
@@ -111,19 +111,19 @@ class Database:
         Raises:
             StoreError: The database is out of reach, busy or full. Nothing was changed.
         """
-        with self._errors("write"), self._engine.begin() as connection:
+        with self._errors(), self._engine.begin() as connection:
             connection.exec_driver_sql("BEGIN IMMEDIATE" if self.dialect == "sqlite" else _TIMEOUTS)
             yield connection
 
     @contextlib.contextmanager
-    def _errors(self, action: str) -> Iterator[None]:
+    def _errors(self) -> Iterator[None]:
         try:
             yield
         except SQLAlchemyError as error:
             cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
             said = " ".join(str(cause).split())
             remedy = next((f"; {remedy}" for part, remedy in _REMEDIES if part in said), "")
-            raise StoreError(f"cannot {action} the catalog {self.name}: {said}{remedy}") from error
+            raise StoreError(f"the catalog {self.name} cannot be used: {said}{remedy}") from error
 
     def close(self) -> None:
         """Close all connections; idempotent."""
@@ -190,14 +190,22 @@ def _sqlite_engine(path: Path, mode: str, *, keep: bool) -> Engine:
                 connection.execute(pragma)
         return connection
 
-    return create_engine("sqlite://", creator=connect, poolclass=QueuePool if keep else NullPool)
+    return create_engine(
+        "sqlite://",
+        creator=connect,
+        poolclass=QueuePool if keep else NullPool,
+        hide_parameters=True,  # a page's values would fill the log
+    )
 
 
 def _postgresql(name: str, url: URL) -> Database:
     bounds = {option: value for option, value in _CONNECT.items() if option not in url.query}
     try:
         engine = create_engine(
-            url.set(drivername="postgresql+psycopg"), connect_args=bounds, pool_pre_ping=True
+            url.set(drivername="postgresql+psycopg"),
+            connect_args=bounds,
+            pool_pre_ping=True,  # a server that was restarted costs no write
+            hide_parameters=True,
         )
     except ImportError as error:
         raise StoreError(
@@ -209,4 +217,5 @@ def _postgresql(name: str, url: URL) -> Database:
 
 def _masked(url: URL) -> str:
     secret = {option: "***" for option in url.query if "password" in option}
-    return url.update_query_dict(secret).render_as_string(hide_password=True)
+    shown = url.update_query_dict(secret).render_as_string(hide_password=True)
+    return shown.replace("%2A%2A%2A", "***")
