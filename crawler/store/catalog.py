@@ -22,17 +22,17 @@ from crawler.store.catalog_rows import (
     position,
     visit_of,
 )
-from crawler.store.catalog_schema import CATALOG, DOMAINS, PAGES, RARE, VISITS, prepare
+from crawler.store.catalog_schema import CATALOG, DOMAINS, PAGES, RARE, VISITS, lock, prepare
 from crawler.store.database import open_database
 from crawler.store.pages import DomainRow, Found
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from sqlalchemy import ColumnElement, Connection, Executable, Select, Table
+    from sqlalchemy import ColumnElement, Connection, Executable, Table
     from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
-    from crawler.store.catalog_rows import AnyRow, Values
+    from crawler.store.catalog_rows import Values
     from crawler.store.database import Database
     from crawler.store.pages import PageQuery, PageRow, VisitRow
 
@@ -49,7 +49,8 @@ class Catalog:
     """
 
     def __init__(self, database: Database, *, read_only: bool = False) -> None:
-        self._database = database
+        self.database = database
+        """Where it is kept."""
         self._read_only = read_only
         self._statements = _Statements(database.dialect)
 
@@ -79,7 +80,7 @@ class Catalog:
 
     def close(self) -> None:
         """Close all connections; idempotent."""
-        self._database.close()
+        self.database.close()
 
     def write(self, rows: Sequence[PageRow]) -> None:
         """Keep the last visits of URLs and add to their histories, all of them or none.
@@ -91,11 +92,11 @@ class Catalog:
                 the same rows may be written again.
         """
         if self._read_only:
-            raise StoreError(f"the catalog {self._database.name} was opened for reading only")
+            raise StoreError(f"the catalog {self.database.name} was opened for reading only")
         if not rows:
             return
-        with self._database.writing() as connection:
-            connection.execute(self._statements.lock)
+        with self.database.writing() as connection:
+            lock(connection, self.database.name)
             changes = Changes(rows, _known(connection, {row.url_hash for row in rows}))
             for statement, values in self._statements.of(changes):
                 if values:
@@ -103,11 +104,11 @@ class Catalog:
 
     def count(self) -> int:
         """Return the number of pages."""
-        return int(self._all(select(CATALOG.c.pages))[0][0])
+        return int(self.database.rows(select(CATALOG.c.pages))[0][0])
 
     def page(self, url_hash: bytes) -> PageRow | None:
         """Return the page with a hash, None if it was never fetched."""
-        rows = self._all(select(PAGES).where(PAGES.c.url_hash == url_hash))
+        rows = self.database.rows(select(PAGES).where(PAGES.c.url_hash == url_hash))
         return page_of(rows[0]) if rows else None
 
     def pages(self, query: PageQuery) -> Found:
@@ -123,7 +124,7 @@ class Catalog:
             for column in (PAGES.c.fetched_at, PAGES.c.url_hash)
         ]
         statement = select(PAGES).where(*_conditions(query), *_stretch(query))
-        rows = self._all(statement.order_by(*order).limit(limit + 1))
+        rows = self.database.rows(statement.order_by(*order).limit(limit + 1))
         more = len(rows) > limit
         return Found(
             [page_of(row) for row in rows[:limit]], cursor_of(rows[limit - 1]) if more else None
@@ -137,7 +138,7 @@ class Catalog:
         if before is not None:
             statement = statement.where(VISITS.c.visited_at < first_at(before))
         statement = statement.order_by(VISITS.c.visited_at.desc()).limit(_at_least_one(limit))
-        return [visit_of(row) for row in self._all(statement)]
+        return [visit_of(row) for row in self.database.rows(statement)]
 
     def domains(self, *, limit: int = 100, after: str = "") -> list[DomainRow]:
         """Return domains in the order of their names, those after a name."""
@@ -147,17 +148,13 @@ class Catalog:
             .order_by(DOMAINS.c.domain)
             .limit(_at_least_one(limit))
         )
-        return [DomainRow(row[0], row[1], row[2] / 1000) for row in self._all(statement)]
-
-    def _all(self, statement: Select[*tuple[Any, ...]]) -> Sequence[AnyRow]:
-        return self._database.read(lambda connection: connection.execute(statement).all())
+        return [DomainRow(row[0], row[1], row[2] / 1000) for row in self.database.rows(statement)]
 
 
 class _Statements:
     """What writes a catalog; made once, so that SQLAlchemy compiles each once."""
 
     def __init__(self, dialect: str) -> None:
-        self.lock = select(CATALOG.c.version).with_for_update()
         self._pages = _upsert(dialect, PAGES, lambda new: {c: new[c] for c in PAGES.c.keys()[1:]})
         self._visits = _insert(dialect, VISITS).on_conflict_do_nothing()
         self._domains = _upsert(dialect, DOMAINS, _added_up)

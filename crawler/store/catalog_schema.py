@@ -175,6 +175,20 @@ def prepare(connection: Connection, name: str, *, read_only: bool) -> None:
     connection.execute(update(CATALOG).values(version=VERSION))
 
 
+def lock(connection: Connection, name: str) -> None:
+    """Wait until no other writer is left, and keep others out until the transaction ends.
+
+    Raises:
+        StoreError: A newer program has changed the tables since they were prepared.
+    """
+    version = connection.execute(select(CATALOG.c.version).with_for_update()).scalar_one()
+    if version != VERSION:
+        raise StoreError(
+            f"the catalog {name} was brought to version {version} by a newer program while this "
+            f"one, which knows version {VERSION}, was running: stop this one"
+        )
+
+
 def _check_encoding(connection: Connection, name: str) -> None:
     if connection.dialect.name != "postgresql":
         return

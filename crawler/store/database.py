@@ -19,9 +19,10 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from crawler.errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Row, Select
 
 DRIVER = "psycopg[binary]==3.3.9"
 """What pip installs for PostgreSQL; the extra ``postgresql`` of pyproject.toml."""
@@ -101,6 +102,10 @@ class Database:
         """
         with self._errors(), self._reading.connect() as connection:
             return work(connection)
+
+    def rows(self, statement: Select[*tuple[Any, ...]]) -> Sequence[Row[*tuple[Any, ...]]]:
+        """Return the rows of one statement; as :meth:`read`."""
+        return self.read(lambda connection: connection.execute(statement).all())
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Connection]:

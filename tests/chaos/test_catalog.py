@@ -153,7 +153,7 @@ def test_a_power_cut_keeps_every_write_that_returned(tmp_path):
     """
     path = tmp_path / "catalog.db"
     catalog = Catalog.open(str(path))
-    with catalog._database._engine.connect() as connection:
+    with catalog.database._engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA wal_autocheckpoint=50")
     rng = random.Random(3)
     for number in range(60):

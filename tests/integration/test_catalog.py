@@ -17,6 +17,7 @@ from sqlalchemy import event
 from crawler.errors import StoreError
 from crawler.store import catalog_schema
 from crawler.store.catalog import Catalog
+from crawler.store.catalog_copy import copy_catalog
 from crawler.store.catalog_schema import METADATA, VERSION
 from crawler.store.pages import DomainRow, Found, PageQuery, PageRow, VisitRow, all_pages
 from tests.support.catalog_rows import AT, any_page, page
@@ -373,6 +374,8 @@ def test_a_catalog_of_a_newer_program_is_refused(url):
     catalog = Catalog.open(url)
     catalog.write([page(1)])
     _execute(catalog, f"UPDATE catalog SET version = {VERSION + 1}")
+    with pytest.raises(StoreError, match=f"brought to version {VERSION + 1} by a newer program"):
+        catalog.write([page(2)])
     catalog.close()
     for read_only in (False, True):
         with pytest.raises(StoreError, match=rf"version {VERSION + 1}.*up to {VERSION}: use the"):
@@ -439,6 +442,27 @@ def test_a_reader_makes_no_tables(url):
         Catalog.open(url, read_only=True)
 
 
+def test_a_catalog_moves_into_another_database(request, url, varied, tmp_path, monkeypatch):
+    """Pages, histories, domains and counts are the same there, and it can be gone on with."""
+    monkeypatch.setattr("crawler.store.catalog_copy._ROWS_AT_ONCE", 40)
+    catalog, rows = varied
+    catalog.write([page(1, robots=("noindex",), simhash=2**64 - 1, title="é\0")])
+    catalog.write([replace(row, fetched_at=row.fetched_at + 9) for row in rows[:50]])
+    back = str(tmp_path / "back.db")
+    there = str(tmp_path / "there.db")
+    if "://" not in url:
+        there = request.getfixturevalue("postgres").new_schema()
+    assert copy_catalog(url, there) == len(rows) + 1
+    assert copy_catalog(there, back) == len(rows) + 1
+    moved = Catalog.open(back)
+    assert _everything(moved) == _everything(catalog)
+    moved.write([page(2)])
+    assert moved.count() == len(rows) + 2
+    moved.close()
+    with pytest.raises(StoreError, match="has pages: name an empty one"):
+        copy_catalog(url, back)
+
+
 def test_every_question_has_its_index(url):
     """No question walks through the table, and none sorts: the plan is the promise.
 
@@ -462,11 +486,11 @@ def test_every_question_has_its_index(url):
         key = "".join(asked).replace("status", "status_code")
         index = "_".join(filter(None, ["pages_by", domain and "domain", key])).removesuffix("_")
         index = "pages_by_time" if index == "pages_by" else index
-        if catalog._database.dialect == "postgresql":  # of those that fit it takes any here
+        if catalog.database.dialect == "postgresql":  # of those that fit it takes any here
             index = r"pages_by_\w+"
         assert re.search(rf"\b{index}\b", plan), (query, plan)
         assert not re.search("TEMP B-TREE|Sort|Seq Scan", plan), (query, plan)
-        if stretch and catalog._database.dialect == "sqlite":
+        if stretch and catalog.database.dialect == "sqlite":
             assert re.search(r"fetched_at(,url_hash\))?[<>]", plan), (query, plan)
     catalog.close()
 
@@ -476,10 +500,10 @@ def _plan(catalog, query):
     plans = []
 
     def explain(connection, cursor, statement, parameters, context, many):
-        how = "EXPLAIN " if catalog._database.dialect == "postgresql" else "EXPLAIN QUERY PLAN "
+        how = "EXPLAIN " if catalog.database.dialect == "postgresql" else "EXPLAIN QUERY PLAN "
         plans.extend(cursor.execute(how + statement, parameters).fetchall())
 
-    engine = catalog._database._engine
+    engine = catalog.database._engine
     event.listen(engine, "before_cursor_execute", explain)
     catalog.pages(query)
     event.remove(engine, "before_cursor_execute", explain)
@@ -495,11 +519,11 @@ def test_the_columns_are_the_fields():
 
 
 def _execute(catalog, statement):
-    with catalog._database.writing() as connection:
+    with catalog.database.writing() as connection:
         connection.exec_driver_sql(statement)
 
 
 def _rows(catalog, statement):
     return [
-        tuple(row) for row in catalog._database.read(lambda c: c.exec_driver_sql(statement).all())
+        tuple(row) for row in catalog.database.read(lambda c: c.exec_driver_sql(statement).all())
     ]

@@ -138,13 +138,13 @@ def test_a_full_database_keeps_nothing_and_goes_on_with_room(tmp_path):
     catalog = Catalog.open(str(tmp_path / "catalog.db"))
     catalog.write([page(0)])
     rows = [page(n, title="x" * 5_000) for n in range(1, 200)]
-    with catalog._database._engine.connect() as connection:  # the pool's only one
+    with catalog.database._engine.connect() as connection:  # the pool's only one
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
         connection.exec_driver_sql(f"PRAGMA max_page_count={pages + 20}")
     with pytest.raises(StoreError, match="make room on the disk; it can be tried again"):
         catalog.write(rows)
     assert catalog.count() == 1
-    with catalog._database._engine.connect() as connection:
+    with catalog.database._engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA max_page_count=1000000")
     catalog.write(rows)
     assert catalog.count() == 200
@@ -170,7 +170,7 @@ def test_a_busy_database_is_given_up_after_a_while(tmp_path, monkeypatch):
 def test_a_commit_is_on_disk_when_it_returns(tmp_path):
     """SQLite syncs its log at each commit: level 2, which is FULL, in WAL mode."""
     catalog = Catalog.open(str(tmp_path / "catalog.db"))
-    with catalog._database.writing() as connection:
+    with catalog.database.writing() as connection:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
     catalog.close()
