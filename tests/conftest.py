@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.postgres import PostgresServer, PostgresUnavailableError
 from tests.support.server import LocalWeb
 
 if TYPE_CHECKING:
@@ -75,3 +76,14 @@ def local_web() -> Iterator[Callable[..., LocalWeb]]:
             return stack.enter_context(LocalWeb(*args, **kwargs))
 
         yield start
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server; whoever stops it starts it again."""
+    try:
+        server = PostgresServer()
+    except PostgresUnavailableError as error:
+        pytest.skip(str(error))
+    with server:
+        yield server

@@ -6,11 +6,11 @@ in a database.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,3 +183,18 @@ class PageWriter(Protocol):
             StoreError: The database is out of reach or full; the same rows may be written again.
         """
         ...
+
+
+def all_pages(reader: PageReader, query: PageQuery) -> Iterator[PageRow]:
+    """Yield every page of a query, from its cursor on, in its order.
+
+    ``limit`` bounds the pages that are held at a time. A page that is visited again
+    meanwhile moves to its new time, so it may come twice, or not at all when the newest
+    come first; all others come once.
+    """
+    while True:
+        found = reader.pages(query)
+        yield from found.rows
+        if found.cursor is None:
+            return
+        query = replace(query, cursor=found.cursor)
