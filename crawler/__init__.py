@@ -26,6 +26,8 @@ The shell moves values between Scrapy and the stages:
 * ``job``         puts everything of one crawl together, with ``admission`` (what belongs to it) and
   ``consequences`` (what answers mean); ``commit`` makes results durable, ``ledger`` keeps what
   other stages store with the frontier
+* ``recording``   what is kept of a visit beside its line; ``stores`` opens archive and catalog,
+  ``outbox`` brings rows to the catalog
 * ``scheduler``, ``requests``, ``visits``   the frontier in Scrapy's terms
 * ``turns``       the same for downloads that bypass the scheduler
 * ``seams``       the only file that touches Scrapy's internals
@@ -36,3 +38,5 @@ The shell moves values between Scrapy and the stages:
 
 On the ground lie ``model`` (the values that travel), ``clock`` and ``errors``.
 """
+
+__version__ = "0.1.0"

@@ -4,7 +4,8 @@ The order is the promise. (1) Every output is flushed and synced; (2) one fronti
 records the outcomes, the new links, the host clocks *and the committed length of every
 output*; (3) the engine syncs. A crash before (2) leaves longer files, which the next start
 cuts; a crash after it leaves nothing to do. So each page is in the outputs exactly once
-if and only if its URL is done.
+if and only if its URL is done. (4) Sinks, which are stores of their own, are told of the
+commit; they are behind by one commit at most, and never ahead.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from crawler.errors import StoreError
 from crawler.frontier.engine import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from crawler.frontier import Batch, Engine, Frontier
@@ -34,16 +36,30 @@ _MOST_BEHIND = 60.0  # s; the files of a copied directory are of different momen
 
 
 class Output(Protocol):
-    """A file that only grows."""
+    """Files that only grow."""
 
-    path: Path
-
-    def sync(self) -> int:
-        """Bring everything written to disk and return the file's length in bytes."""
+    def sync(self) -> Mapping[str, int]:
+        """Bring everything written to disk; return names and lengths of the files that grew."""
         ...
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the files."""
+        ...
+
+
+class Sink(Protocol):
+    """A store of its own that learns of every commit after it was made."""
+
+    def deliver(self) -> None:
+        """Bring there what the last commits recorded for it; what fails is tried again.
+
+        Raises:
+            StoreError: It is out of reach.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let the store go."""
         ...
 
 
@@ -119,8 +135,10 @@ class GroupCommit:
         self._pages = pages
         self._number, _ = last_commit(engine)
         self._witness = directory / WITNESS if directory is not None else None
-        self._outputs: list[Output] = []
-        self._lengths = committed_lengths(engine)  # also of outputs that this run does not open
+        self._outputs: list[tuple[str, Output]] = []
+        self._sinks: list[Sink] = []
+        self.lengths = committed_lengths(engine)
+        """Of every output at the last commit, also of those that this run does not open."""
         self._waiting = 0
         self._last_at = now
         self.soon = False
@@ -128,9 +146,18 @@ class GroupCommit:
         self.stalled: str | None = None
         """Why nothing can be committed at present; None when all is well."""
 
-    def add_output(self, output: Output) -> None:
-        """Make a file part of every commit from now on."""
-        self._outputs.append(output)
+    def add_output(self, output: Output, folder: str = "") -> None:
+        """Make files part of every commit from now on.
+
+        Args:
+            output: Grows by what is written to it.
+            folder: Where its files are in the job directory, with a slash at the end.
+        """
+        self._outputs.append((folder, output))
+
+    def add_sink(self, sink: Sink) -> None:
+        """Have a store be told after every commit from now on."""
+        self._sinks.append(sink)
 
     def page_settled(self, now: float) -> None:
         """Note that one more page is done; commits when the group is large or old enough."""
@@ -148,23 +175,33 @@ class GroupCommit:
         """Make everything settled so far durable, as one change; return whether it is."""
         self._last_at = now
         self.soon = False
+        number = self._number
         try:
-            self._lengths |= {output.path.name: output.sync() for output in self._outputs}
-            self._frontier.put(Table.META, _LENGTHS, json.dumps(self._lengths).encode())
-            self._frontier.put(Table.META, _LAST, json.dumps([self._number + 1, now]).encode())
-            self._frontier.commit(self._write, closing=closing)
+            self._make_durable(now, closing=closing)
+            self._bear_witness(now)
+            for sink in self._sinks:
+                sink.deliver()
         except (OSError, StoreError) as error:
-            if self.stalled is None and self._engine.damage is None:
-                logger.warning("The crawl pauses, nothing is lost: %s. It is tried again.", error)
-            self.stalled = str(error)
-            return False
-        if self.stalled is not None:
-            logger.warning("The crawl goes on: what was held is stored.")
-        self.stalled = None
-        self._waiting = 0
+            self._stall(error)
+        else:
+            if self.stalled is not None:
+                logger.warning("The crawl goes on: what was held is stored.")
+            self.stalled = None
+            self._waiting = 0
+        return self._number > number
+
+    def _make_durable(self, now: float, *, closing: bool) -> None:
+        for folder, output in self._outputs:
+            self.lengths |= {folder + name: n for name, n in output.sync().items()}
+        self._frontier.put(Table.META, _LENGTHS, json.dumps(self.lengths).encode())
+        self._frontier.put(Table.META, _LAST, json.dumps([self._number + 1, now]).encode())
+        self._frontier.commit(self._write, closing=closing)
         self._number += 1
-        self._bear_witness(now)
-        return True
+
+    def _stall(self, error: Exception) -> None:
+        if self.stalled is None and self._engine.damage is None:
+            logger.warning("The crawl pauses, nothing is lost: %s. It is tried again.", error)
+        self.stalled = str(error)
 
     def _bear_witness(self, now: float) -> None:
         """Name the commit outside the store. Not synced: it may be older, never newer."""
@@ -186,6 +223,8 @@ class GroupCommit:
         """Commit what is left and close the outputs and the engine."""
         if not self.commit(now, closing=True):
             logger.error("The last pages could not be stored; the next start fetches them again.")
-        for output in self._outputs:
+        for _, output in self._outputs:
             output.close()
+        for sink in self._sinks:
+            sink.close()
         self._engine.close()

@@ -14,6 +14,7 @@ from crawler.errors import ConfigError
 from crawler.frontier import FrontierOptions
 from crawler.parsing import ParsingOptions
 from crawler.politeness import BackoffOptions, RobotsOptions, product_token
+from crawler.store import StoreOptions
 from crawler.table import TABLE, check_names
 from crawler.urls import Network, UrlFilter, UrlOptions, parse_networks
 
@@ -33,6 +34,7 @@ class Config:
     urls: UrlOptions
     parsing: ParsingOptions
     dedupe: DedupeOptions
+    store: StoreOptions
     networks: tuple[Network, ...]
     hosts: dict[str, str]
     sitemaps: bool
@@ -68,6 +70,13 @@ class Config:
                 near=v["DEDUPE_NEAR_ENABLED"],
                 algorithm=v["DEDUPE_ALGORITHM"],
                 cross_site=v["DEDUPE_CROSS_SITE"],
+            ),
+            store=StoreOptions(
+                warc=v["STORE_WARC_ENABLED"],
+                segment=v["STORE_WARC_SEGMENT"],
+                other_types=v["STORE_OTHER_TYPES"],
+                catalog=v["STORE_CATALOG_ENABLED"],
+                catalog_url=v["STORE_CATALOG"],
             ),
             networks=_networks(v["SAFETY_ALLOWED_NETWORKS"]),
             hosts={name.lower(): address for name, address in v["SAFETY_HOSTS"].items()},

@@ -17,23 +17,26 @@ from weakref import WeakKeyDictionary
 
 from crawler.admission import Admission
 from crawler.clock import SystemClock
-from crawler.commit import GroupCommit, committed_lengths, verify
+from crawler.commit import GroupCommit, verify
 from crawler.config import Config
 from crawler.consequences import Consequences
 from crawler.dedupe import Indexes, IndexRow, make_fingerprinter
 from crawler.errors import StoreError
 from crawler.frontier import Frontier, MemoryEngine, RocksEngine
 from crawler.ledger import Ledger
-from crawler.model import Discovery, HostKey, Origin, Outcome, Page
+from crawler.model import Discovery, Fingerprint, HostKey, Origin, Outcome, Page
 from crawler.politeness import (
     Backoff,
     Robots,
     Trouble,
 )
+from crawler.recording import Recorder
 from crawler.seams import current_visit
 from crawler.store import JobLock, JsonLines, page_record, sync_directory
+from crawler.stores import Stores
 from crawler.urls import (
     Canonicalizer,
+    fingerprint,
     host_key,
     host_of,
     site_of,
@@ -49,7 +52,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
-    from crawler.frontier import Engine, Lease
+    from crawler.frontier import Engine
     from crawler.parsing import Feed
 
 PAGES = "pages.jsonl"
@@ -164,8 +167,8 @@ class Job:
             now=self.now,
             retry_after_cap=self.config.backoff.retry_after_cap,
         )
-        self._lengths = committed_lengths(engine)
         self.pages = self.open_lines(PAGES)
+        self.recorder = self._open_recorder(engine)
 
     def _check_books(self) -> None:
         """Refuse a store whose tables are of different ages, as one whose MANIFEST was cut."""
@@ -199,10 +202,27 @@ class Job:
         """
         if self.directory is None:
             return None
-        committed = self._lengths.get(name, 0)
+        committed = self.commits.lengths.get(name, 0)
         lines = JsonLines(self.directory / name, committed=committed, when=_with_outcome)
         self.commits.add_output(lines)
         return lines
+
+    def _open_recorder(self, engine: Engine) -> Recorder | None:
+        if self.directory is None:
+            return None
+        stores = Stores(self.directory, self.config.store)
+        outbox = stores.outbox(engine, self.frontier, self.commits)
+        archive = stores.archive(self.commits, self._rng, self.config.robots.token)
+        return Recorder(
+            archive=archive,
+            outbox=outbox,
+            find=lambda url: stores.find(self._mark(url)),
+            read=stores.read,
+            other_types=self.config.store.other_types,
+        )
+
+    def _mark(self, url: str) -> Fingerprint:
+        return fingerprint(host_key(url), self.canonicalizer.key(url))
 
     def abandon(self) -> None:
         """Let the directory go; what was not committed is as if it had not happened."""
@@ -241,6 +261,8 @@ class Job:
         found = [*visit.found, links] if links is not None else visit.found
         for action in visit.held:
             action()
+        if self.recorder is not None:
+            self.recorder.page(visit, outcome, now)
         self.frontier.done(visit.lease, outcome, now, found=found)
         self.commits.page_settled(now)
 
@@ -314,10 +336,12 @@ class Job:
         )
         self.commits.page_settled(self.now())
 
-    def rules_answered(self, lease: Lease, result: Response | Failure) -> None:
+    def rules_answered(self, visit: Visit, result: Response | Failure) -> None:
         """Hand the answer to a robots.txt request to the state machine of its origin."""
-        now, origin = self.now(), lease.origin
+        now, origin = self.now(), visit.lease.origin
         assert origin is not None
+        if self.recorder is not None:
+            self.recorder.rules(visit)
         answer = self.consequences.robots_answer(result)
         self.robots.record(origin, answer, now)
         self.robots_answers[str(answer.status or answer.error)] += 1
@@ -343,7 +367,9 @@ class Job:
         without it, and after a crash the page would be fetched and written again.
         """
         if self.pages is not None:
-            self.pages.write(page_record(page))
+            line, visit = self.pages.write(page_record(page)), current_visit.get()
+            if visit is not None and visit.page is page:
+                visit.line = line
         page.stored = True
         if page.interrupted:  # a stump tells nothing of the pages that are like it
             return

@@ -212,7 +212,7 @@ class FrontierScheduler(BaseScheduler):
 
     def _settle_rules(self, visit: Visit, result: Response | Failure) -> None:
         self._end(visit)
-        self.job.rules_answered(visit.lease, result)
+        self.job.rules_answered(visit, result)
         if visit.lease.origin is not None:
             self._turns.rules_known(visit.lease.origin)
 
@@ -237,14 +237,10 @@ class FrontierScheduler(BaseScheduler):
             self.job.frontier.transfer_ended(visit.lease, self.job.now())
 
     def _callback_failed(self, failure: Failure, response: Response) -> None:
-        visit = current_visit.get()
-        if visit is not None:
-            visit.failed = True
+        _failed(failure)
 
     def _item_failed(self, item: object, failure: Failure) -> None:
-        visit = current_visit.get()
-        if visit is not None:
-            visit.failed = True
+        _failed(failure)
 
     # --- downloads that bypass the scheduler --------------------------------------------
 
@@ -317,6 +313,13 @@ class FrontierScheduler(BaseScheduler):
         self._turns.refuse_long_waits()
         if self._alarm.choked:
             self._relieve()
+
+
+def _failed(failure: Failure) -> None:
+    visit = current_visit.get()
+    if visit is not None:
+        visit.failed = True
+        visit.cause = visit.cause or f"{type(failure.value).__name__}: {failure.value}"[:300]
 
 
 def _nothing(result: object) -> Iterable[object]:

@@ -141,6 +141,7 @@ PREFIXES = (
     "URLS_",
     "PARSING_",
     "DEDUPE_",
+    "STORE_",
     "SAFETY_",
 )
 
@@ -319,6 +320,27 @@ TABLE: tuple[Setting, ...] = (
         choices=("fast", "numpy", "reference"),
     ),
     Setting("DEDUPE_CROSS_SITE", True, "Look for near duplicates on other sites, too."),
+    # --- store: what is kept beside pages.jsonl ---
+    Setting(
+        "STORE_WARC_ENABLED", True,
+        "Keep every answer as it was received, in WARC files under JOBDIR/warc.",
+    ),
+    Setting(
+        "STORE_WARC_SEGMENT", 2**30, "Size at which a WARC file is full and the next one begins.",
+        "bytes", 2**16,
+    ),
+    Setting(
+        "STORE_OTHER_TYPES", True,
+        "Keep the bytes of types for which there is no parser, such as images, too.",
+    ),
+    Setting(
+        "STORE_CATALOG_ENABLED", True, "Keep a row of every fetched URL, and of every visit.",
+    ),
+    Setting(
+        "STORE_CATALOG", "",
+        "Database of those rows, such as postgresql+psycopg://user@host/name; empty: "
+        "JOBDIR/catalog.sqlite.",
+    ),
     # --- safety ---
     Setting(
         "SAFETY_ALLOWED_NETWORKS", [],

@@ -9,9 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy import Request
+    from scrapy.http import Response
 
     from crawler.frontier import Lease
     from crawler.model import Discovery, Outcome, Page
+    from crawler.store import Line
 
 TOKEN = "_visit"  # noqa: S105
 """Key in ``request.meta`` that holds the number of the lease."""
@@ -22,6 +24,16 @@ def without_token(request: Request) -> Request:
     if TOKEN not in request.meta:
         return request
     return request.replace(meta={k: v for k, v in request.meta.items() if k != TOKEN})
+
+
+@dataclass(slots=True)
+class Answer:
+    """What came back, as it was received."""
+
+    request: Request
+    response: Response  # its body still packed
+    at: float  # crawl time at its end
+    body: bytes  # content codings undone, as far as that went
 
 
 @dataclass(slots=True)
@@ -38,7 +50,10 @@ class Visit:
     retry_at: float | None = None  # try again, not before; with the counters of the URL:
     tries: int = 0
     throttles: int = 0
+    answer: Answer | None = None
+    cause: str | None = None  # what went wrong, in words
     page: Page | None = None
+    line: Line | None = None  # of the page, in the export
     found: list[Discovery] = field(default_factory=list)  # beside the page's links
     held: list[Callable[[], None]] = field(default_factory=list)  # done with its outcome
     failed: bool = False  # the callback, an errback or a pipeline raised

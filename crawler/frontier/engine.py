@@ -13,6 +13,7 @@ filter     layer 1 B + chunk 4 B                           bits of the approxima
 host       host key                                        clocks, budget, queue sizes
 robots     origin                                          its robots.txt and its age
 pages      number 8 B                                      what finds a page's duplicates again
+outbox     number 8 B                                      page row on its way to the catalog
 meta       name                                            counts, file lengths, format
 =========  ==============================================  ==================================
 """
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-FORMAT = b"1"
+FORMAT = b"2"
 """Of tables, keys and values; a store of another format is refused."""
 
 
@@ -40,6 +41,7 @@ class Table(Enum):
     HOST = "host"
     ROBOTS = "robots"
     PAGES = "pages"
+    OUTBOX = "outbox"
     META = "meta"
 
 

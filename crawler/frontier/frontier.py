@@ -506,6 +506,10 @@ class Frontier:
         """Add a row of another part to the next batch, so that both stand or fall together."""
         self._batch.put(table, key, value)
 
+    def remove(self, table: Table, key: bytes) -> None:
+        """Remove a row of another part with the next batch."""
+        self._batch.delete(table, key)
+
     def seen_stats(self) -> dict[str, float]:
         """Return what an operator should know of the seen set; nothing for the exact one."""
         return self._seen.stats()

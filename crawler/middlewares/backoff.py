@@ -12,6 +12,7 @@ from crawler.job import Job
 from crawler.model import Outcome
 from crawler.politeness import Trouble
 from crawler.urls import host_of
+from crawler.visits import Answer
 
 if TYPE_CHECKING:
     from typing import Self
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.visits import Visit
+
+
+_LONGEST_CAUSE = 300  # characters
 
 
 class BackoffMiddleware:
@@ -44,6 +48,7 @@ class BackoffMiddleware:
             if url is not None:
                 self._job.consequences.judge_download(url, response.status, asked)
             return response
+        visit.answer = Answer(request, response, self._job.now(), response.body)
         trouble = Trouble.NETWORK if INTERRUPTED in response.flags else None
         self._job.consequences.judge(
             visit, status=response.status, trouble=trouble, retry_after=asked
@@ -66,6 +71,7 @@ class BackoffMiddleware:
         if trouble is Trouble.DNS and self._job.admission.was_refused(host_of(visit.lease.url)):
             trouble = Trouble.ADDRESS
         self._crawler.stats.inc_value(f"fetch/{trouble.value}")
+        visit.cause = f"{trouble.value}: {exception}"[:_LONGEST_CAUSE]
         self._job.consequences.judge(visit, trouble=trouble)
         return self._again(visit, request)
 

@@ -56,6 +56,7 @@ class DecompressionMiddleware:
         problem: Exception
         try:
             body = decode(response.body, b",".join(codings), limit=self._max_bytes)
+            _note_body(visit, body)
             return _decoded(response, body)
         except CutShortError as error:
             usable = error.so_far and keeps_interrupted(request)
@@ -67,6 +68,7 @@ class DecompressionMiddleware:
         if visit is not None and visit.outcome is None:  # else the status said enough
             size = isinstance(problem, TooLargeError)
             self._job.consequences.judge(visit, trouble=Trouble.SIZE if size else Trouble.CONTENT)
+            visit.cause = str(problem)
         raise IgnoreRequest(f"{request.url[:200]}: {problem}") from problem
 
     def _interrupted(
@@ -80,7 +82,13 @@ class DecompressionMiddleware:
                 self._crawler.stats.inc_value("backoff/retries")
                 return request.copy()
             visit.outcome = None
+        _note_body(visit, so_far)
         return _decoded(response, so_far, INTERRUPTED)
+
+
+def _note_body(visit: Visit | None, body: bytes) -> None:
+    if visit is not None and visit.answer is not None:
+        visit.answer.body = body
 
 
 def _decoded(response: Response, body: bytes, *flags: str) -> Response:

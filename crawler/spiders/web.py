@@ -22,6 +22,7 @@ from crawler.parsing import (
     parse_sitemap,
     split_content_type,
 )
+from crawler.recording import header_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -143,7 +144,7 @@ class WebSpider(scrapy.Spider):
         return Page(
             url=entry.url if entry is not None else response.url,
             status=response.status,
-            fetched_at=job.now(),
+            fetched_at=visit.answer.at if visit is not None and visit.answer else job.now(),
             depth=entry.depth if entry is not None else 0,
             referrer=entry.referrer if entry is not None else None,
             content_type=media or "text/html",
@@ -154,8 +155,8 @@ class WebSpider(scrapy.Spider):
             text=parsed.text,
             canonical=parsed.canonical,
             robots=list(parsed.robots.raw),
-            etag=_text(header(b"ETag")),
-            last_modified=_text(header(b"Last-Modified")),
+            etag=header_text(header(b"ETag")),
+            last_modified=header_text(header(b"Last-Modified")),
             bytes=len(response.body),
             links=parsed.links,
             body_hash=None if parsed.text.strip() else body_hash(response.body).hex(),
@@ -197,7 +198,3 @@ def _refresh_target(response: Response, job: Job) -> str | None:
 def _follow(visit: Visit, target: str | None, job: Job) -> None:
     if target is not None:
         job.follow_refresh(visit, target)
-
-
-def _text(value: bytes | None) -> str | None:
-    return value.decode("latin-1")[:500] if value else None

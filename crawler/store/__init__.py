@@ -5,21 +5,52 @@ start, so that a crash leaves no half line and nothing twice (see :mod:`crawler.
 """
 
 from crawler.store.cdxj import surt
-from crawler.store.jsonl import JsonLines
+from crawler.store.jsonl import JsonLines, Line, to_json
 from crawler.store.lock import JobLock, sync_directory
+from crawler.store.options import StoreOptions
+from crawler.store.pages import (
+    DomainRow,
+    Found,
+    PageQuery,
+    PageReader,
+    PageRow,
+    PageWriter,
+    VisitRow,
+    all_pages,
+)
 from crawler.store.records import page_record
-from crawler.store.warc import Exchange, Location, Record, Revisited, WarcWriter, read_record
+from crawler.store.warc import (
+    Exchange,
+    Location,
+    Record,
+    Revisited,
+    WarcWriter,
+    payload_digest,
+    read_record,
+)
 
 __all__ = [
+    "DomainRow",
     "Exchange",
+    "Found",
     "JobLock",
     "JsonLines",
+    "Line",
     "Location",
+    "PageQuery",
+    "PageReader",
+    "PageRow",
+    "PageWriter",
     "Record",
     "Revisited",
+    "StoreOptions",
+    "VisitRow",
     "WarcWriter",
+    "all_pages",
     "page_record",
+    "payload_digest",
     "read_record",
     "surt",
     "sync_directory",
+    "to_json",
 ]

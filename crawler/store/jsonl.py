@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,14 @@ When = Callable[[Callable[[], None]], None]
 
 def _now(action: Callable[[], None]) -> None:
     action()
+
+
+@dataclass(slots=True)
+class Line:
+    """A line and where it begins in its file; None until it was appended."""
+
+    data: bytes
+    offset: int | None = None
 
 
 class JsonLines:
@@ -63,20 +72,19 @@ class JsonLines:
         self.length = committed
         """Bytes written, on disk or not."""
 
-    def write(self, record: dict[str, Any]) -> None:
+    def write(self, record: dict[str, Any]) -> Line:
         """Append one object. Lone surrogates, which JSON cannot carry, become U+FFFD."""
-        try:
-            line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
-        except TypeError:
-            line = orjson.dumps(_without_surrogates(record), option=orjson.OPT_APPEND_NEWLINE)
+        line = Line(to_json(record) + b"\n")
         self._when(partial(self._append, line))
+        return line
 
-    def _append(self, line: bytes) -> None:
-        self._held.append(line)
-        self.length += len(line)
+    def _append(self, line: Line) -> None:
+        line.offset = self.length
+        self._held.append(line.data)
+        self.length += len(line.data)
 
-    def sync(self) -> int:
-        """Bring every line to disk and return the length of the file.
+    def sync(self) -> dict[str, int]:
+        """Bring every line to disk; return the file's name and its length in bytes.
 
         Raises:
             OSError: The disk is full or gone. The file is as it was, the lines are still held.
@@ -92,13 +100,21 @@ class JsonLines:
             raise OSError(error.errno, error.strerror, str(self.path)) from error
         self._held.clear()
         self._on_disk += len(data)
-        return self._on_disk
+        return {self.path.name: self._on_disk}
 
     def close(self) -> None:
         """Close the file; lines written since the last sync are cut at the next start."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
+
+
+def to_json(value: Any) -> bytes:
+    """Return a value as JSON in UTF-8; lone surrogates become U+FFFD."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        return orjson.dumps(_without_surrogates(value))
 
 
 def _without_surrogates(value: Any) -> Any:

@@ -184,6 +184,10 @@ class PageWriter(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """Let the database go; idempotent."""
+        ...
+
 
 def all_pages(reader: PageReader, query: PageQuery) -> Iterator[PageRow]:
     """Yield every page of a query, from its cursor on, in its order.

@@ -61,7 +61,7 @@ class FullFile:
         if self.failures:
             self.failures -= 1
             raise OSError(errno.ENOSPC, "No space left on device", str(self.path))
-        return 42
+        return {self.path.name: 42}
 
     def close(self):
         pass

@@ -11,7 +11,9 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,7 @@ from crawler.frontier.engine import Table
 from crawler.inspection import inspect
 from crawler.model import Allow, Discovery, Outcome
 from crawler.store import JsonLines
+from tests.support.archive import read_archive, read_rows
 from tests.support.books import read_books
 from tests.support.crawl import crawl, options, start_crawl
 from tests.support.server import LocalWeb
@@ -259,6 +262,8 @@ def test_copies_of_a_running_crawl_go_on(tmp_path):
             assert len(read_books(job, []).lines) >= before
             result = crawl(web.urls, *settings, jobdir=job).check()
             assert sorted(result.urls) == sorted(expected)
+            assert {*read_rows(job)} == expected
+            assert {*read_archive(job)["response"]} >= expected
 
 
 def copy_slowly(job, target):
@@ -277,6 +282,12 @@ def copy_slowly(job, target):
             continue  # RocksDB removed a file meanwhile
         break
     time.sleep(0.05)
+    shutil.copytree(job / "warc", target / "warc")
+    with (  # a database that is written to is copied as SQLite wants it
+        closing(sqlite3.connect(job / "catalog.sqlite")) as catalog,
+        closing(sqlite3.connect(target / "catalog.sqlite")) as copy,
+    ):
+        catalog.backup(copy)
     shutil.copy(job / "pages.jsonl", target / "pages.jsonl")
     return target, before
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import time
@@ -158,7 +159,7 @@ DAMAGES = {
     ),
     "MANIFEST is damaged": (
         lambda job: flip(newest(job / "frontier", "MANIFEST*"), 0.5),
-        "MANIFEST",
+        "MANIFEST|is damaged or an old copy",  # a length that leads beyond the end cuts it
     ),
     "an SST file is missing": (lambda job: largest_sst(job).unlink(), ".sst"),
     "an SST file is cut": (lambda job: cut(largest_sst(job), 0.5), ".sst"),
@@ -185,7 +186,7 @@ def test_a_damaged_job_directory_is_refused_in_one_line(web, begun, tmp_path, da
     assert result.exit_code == 2, result.stderr[-2000:]
     errors = [line for line in result.stderr.splitlines() if "error:" in line]
     assert len(errors) == 1
-    assert said in errors[0]
+    assert re.search(said, errors[0])
     assert str(jobdir) in errors[0]
     assert "another" in errors[0], "no remedy is named"
     assert "Traceback" not in result.stderr

@@ -7,7 +7,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from crawler.model import Outcome
 from tests.support import judge
+from tests.support.archive import archive_faults
 from tests.support.books import Books, read_books
 from tests.support.crawl import crawl, options, start_crawl
 from tests.support.server import LocalWeb
@@ -124,6 +126,7 @@ class ChaosCrawl:
             crawl(web.urls, *self._settings, jobdir=jobdir, timeout=600).check()
             books, hits = read_books(jobdir, self.urls(web)), web.log()
             verdict.violations += _differences(expected, books)
+            verdict.violations += archive_faults(jobdir, _outcomes(books))
             self._judge(verdict, web, hits)
         verdict.requests = len(hits)
         verdict.elapsed_s = time.monotonic() - began
@@ -225,6 +228,11 @@ def _run(verdict: Verdict, hit: Hit) -> int:
     longer than that to start.
     """
     return sum(1 for kill in verdict.kills if kill.at + LATE_S <= hit.t_start)
+
+
+def _outcomes(books: Books) -> dict[str, str]:
+    """Return how each fetched URL ended."""
+    return {u: state.value for u, state in books.states.items() if isinstance(state, Outcome)}
 
 
 def _differences(expected: Books, found: Books) -> Iterator[str]:
