@@ -127,7 +127,7 @@ class Bench:
         disk = sum(file.stat().st_size for file in self.folder.iterdir()) / size
         return (
             f"{size:>9,} {1e6 * statistics.median(costs):>15.0f} "
-            f"{1e6 * statistics.fmean(costs):>12.0f} {disk:>25.0f}"
+            f"{1e6 * statistics.fmean(costs):>12.0f} {f'{disk:.0f}' if disk else '-':>25}"
         )
 
     def ask(self) -> list[str]:
