@@ -27,6 +27,7 @@ from crawler.middlewares.redirect import RedirectMiddleware
 from crawler.middlewares.robots import RobotsMiddleware
 from crawler.model import Allow, Discovery, HostKey, Origin, Outcome
 from crawler.politeness import RobotsAnswer
+from crawler.visits import Visit
 from tests.support.shell import begin, begin_rules, make_crawler
 
 URL = "http://127.0.0.1/page"
@@ -454,7 +455,7 @@ def test_the_longer_crawl_delay_of_a_host_counts(job, first):
         job.frontier.fetch_rules(origin, f"{origin}/robots.txt", job.now() - 60)
         lease = job.frontier.next(job.now(), lambda url, origin: Allow())
         job.frontier.transfer_ended(lease, job.now() - 60)
-        job.rules_answered(lease, answer)
+        job.rules_answered(Visit(lease), answer)
     assert job.frontier.host_delay(job.frontier.host(HostKey("two.test"))) == 7
 
 

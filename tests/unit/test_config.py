@@ -208,6 +208,11 @@ ARRIVES = [
     ("DEDUPE_NEAR_ENABLED", False, lambda c: c.dedupe.near),
     ("DEDUPE_ALGORITHM", "numpy", lambda c: c.dedupe.algorithm),
     ("DEDUPE_CROSS_SITE", False, lambda c: c.dedupe.cross_site),
+    ("STORE_WARC_ENABLED", False, lambda c: c.store.warc),
+    ("STORE_WARC_SEGMENT", 70_000, lambda c: c.store.segment),
+    ("STORE_OTHER_TYPES", False, lambda c: c.store.other_types),
+    ("STORE_CATALOG_ENABLED", False, lambda c: c.store.catalog),
+    ("STORE_CATALOG", "postgresql+psycopg://host/name", lambda c: c.store.catalog_url),
     ("SAFETY_ALLOWED_NETWORKS", ["10.0.0.0/8"], lambda c: list(map(str, c.networks))),
     ("SAFETY_HOSTS", {"a.example": "127.0.0.1"}, lambda c: c.hosts),
 ]
