@@ -14,7 +14,7 @@ from crawler.errors import ConfigError
 from crawler.frontier import FrontierOptions
 from crawler.parsing import ParsingOptions
 from crawler.politeness import BackoffOptions, RobotsOptions, product_token
-from crawler.store import StoreOptions
+from crawler.store import ObjectOptions, StoreOptions
 from crawler.table import TABLE, check_names
 from crawler.urls import Network, UrlFilter, UrlOptions, parse_networks
 
@@ -35,6 +35,7 @@ class Config:
     parsing: ParsingOptions
     dedupe: DedupeOptions
     store: StoreOptions
+    objects: ObjectOptions
     networks: tuple[Network, ...]
     hosts: dict[str, str]
     sitemaps: bool
@@ -77,6 +78,11 @@ class Config:
                 other_types=v["STORE_OTHER_TYPES"],
                 catalog=v["STORE_CATALOG_ENABLED"],
                 catalog_url=v["STORE_CATALOG"],
+            ),
+            objects=ObjectOptions(
+                url=v["STORE_OBJECTS"],
+                driver=v["STORE_OBJECTS_OPTIONS"],
+                keep_local=v["STORE_KEEP_LOCAL"],
             ),
             networks=_networks(v["SAFETY_ALLOWED_NETWORKS"]),
             hosts={name.lower(): address for name, address in v["SAFETY_HOSTS"].items()},

@@ -19,7 +19,12 @@ from crawler.urls import FILE_EXTENSIONS, TRACKING_PARAMETERS
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-Value = bool | int | float | str | list[str] | dict[str, str]
+
+class JsonObject(dict[str, Any]):
+    """A mapping whose values may be any JSON, such as the options of a driver."""
+
+
+Value = bool | int | float | str | list[str] | dict[str, str] | JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,7 @@ class Setting:
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
+    secret: bool = False  # a message must not repeat the value
 
     @property
     def kind(self) -> str:
@@ -48,9 +54,9 @@ class Setting:
         try:
             value = _READERS[type(self.default)](raw)
         except (ValueError, TypeError):
-            raise ConfigError(f"{self.name}={raw!r}: expected {self.expected()}") from None
+            raise self._refusal(raw) from None
         if not self._in_range(value):
-            raise ConfigError(f"{self.name}={raw!r}: expected {self.expected()}")
+            raise self._refusal(raw)
         return value
 
     def expected(self) -> str:
@@ -61,6 +67,10 @@ class Setting:
         limits += [f"at most {self.high:g}"] if self.high is not None else []
         unit = f" ({self.unit})" if self.unit else ""
         return " ".join([self.kind + unit, *([", ".join(limits)] if limits else [])])
+
+    def _refusal(self, raw: object) -> ConfigError:
+        shown = "…" if self.secret else repr(raw)
+        return ConfigError(f"{self.name}={shown}: expected {self.expected()}")
 
     def _in_range(self, value: Any) -> bool:
         if self.choices:
@@ -115,6 +125,14 @@ def _read_dict(raw: object) -> dict[str, str]:
     return {_read_str(key): _read_str(value) for key, value in raw.items()}
 
 
+def _read_json_object(raw: object) -> JsonObject:
+    if isinstance(raw, str):
+        raw = json.loads(raw) if raw.strip() else {}
+    if not isinstance(raw, dict):
+        raise TypeError
+    return JsonObject({_read_str(key): value for key, value in raw.items()})
+
+
 _READERS: dict[type, Callable[[object], Any]] = {
     bool: _read_bool,
     int: _read_int,
@@ -122,6 +140,7 @@ _READERS: dict[type, Callable[[object], Any]] = {
     str: _read_str,
     list: _read_list,
     dict: _read_dict,
+    JsonObject: _read_json_object,
 }
 _KINDS: dict[type, str] = {
     bool: "true or false",
@@ -130,6 +149,7 @@ _KINDS: dict[type, str] = {
     str: "text",
     list: "list (comma-separated on the command line)",
     dict: "mapping (JSON on the command line)",
+    JsonObject: "JSON object",
 }
 
 PREFIXES = (
@@ -340,6 +360,20 @@ TABLE: tuple[Setting, ...] = (
         "STORE_CATALOG", "",
         "Database of those rows, such as postgresql+psycopg://user@host/name; empty: "
         "JOBDIR/catalog.sqlite.",
+    ),
+    Setting(
+        "STORE_OBJECTS", "",
+        "Where finished files are uploaded: any URL that fsspec can write to, such as "
+        "`s3://bucket/prefix`; empty = nowhere.",
+    ),
+    Setting(
+        "STORE_OBJECTS_OPTIONS", JsonObject(),
+        "Options of its driver, such as `endpoint_url`; credentials are better left to the "
+        "environment.", secret=True,
+    ),
+    Setting(
+        "STORE_KEEP_LOCAL", True,
+        "Keep a file in the job directory when its upload is verified and recorded.",
     ),
     # --- safety ---
     Setting(

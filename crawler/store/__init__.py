@@ -4,9 +4,11 @@ Every output grows by whole records and is cut back to its last committed length
 start, so that a crash leaves no half line and nothing twice (see :mod:`crawler.commit`).
 """
 
+from crawler.store.archive import ArchiveReader
 from crawler.store.cdxj import surt
 from crawler.store.jsonl import JsonLines, Line, to_json
 from crawler.store.lock import JobLock, sync_directory
+from crawler.store.objects import ObjectOptions, ObjectStore
 from crawler.store.options import StoreOptions
 from crawler.store.pages import (
     DomainRow,
@@ -19,6 +21,7 @@ from crawler.store.pages import (
     all_pages,
 )
 from crawler.store.records import page_record
+from crawler.store.uploads import Pending, Retry, Uploaded, Uploader
 from crawler.store.warc import (
     Exchange,
     Location,
@@ -30,6 +33,7 @@ from crawler.store.warc import (
 )
 
 __all__ = [
+    "ArchiveReader",
     "DomainRow",
     "Exchange",
     "Found",
@@ -37,13 +41,19 @@ __all__ = [
     "JsonLines",
     "Line",
     "Location",
+    "ObjectOptions",
+    "ObjectStore",
     "PageQuery",
     "PageReader",
     "PageRow",
     "PageWriter",
+    "Pending",
     "Record",
+    "Retry",
     "Revisited",
     "StoreOptions",
+    "Uploaded",
+    "Uploader",
     "VisitRow",
     "WarcWriter",
     "all_pages",

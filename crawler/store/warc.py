@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 _LEVEL = 2  # ISA-L: a fifth of the time of zlib's level 1, and smaller
 _HELD = 8 << 20  # bytes of records that wait in memory before they go to disk early
+MOST_READ = 64 << 20
+"""Bytes of a record that are read, packed or unpacked, unless asked otherwise."""
+
 _RESPONSE = "application/http;msgtype=response"
 _REQUEST = "application/http;msgtype=request"
 _FIELDS = "application/warc-fields"
@@ -465,7 +468,7 @@ def _request(sent: bytes) -> tuple[bytes, bytes]:
     return _message(start, headers), body
 
 
-def read_record(path: Path, offset: int, length: int, *, limit: int = 64 << 20) -> Record:
+def read_record(path: Path, offset: int, length: int, *, limit: int = MOST_READ) -> Record:
     """Read one record back.
 
     Args:
@@ -478,14 +481,46 @@ def read_record(path: Path, offset: int, length: int, *, limit: int = 64 << 20) 
         StoreError: There is no whole record at that place, or it exceeds the limit.
     """
     where = f"{path} at {offset}"
+    check_place(where, offset, length, limit)
+    try:
+        packed = read_range(path, offset, length)
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{where}: cannot be read: {error}") from error
+    return unpack_record(packed, where, limit=limit)
+
+
+def check_place(where: str, offset: int, length: int, limit: int) -> None:
+    """Refuse a place where no record can be, before anything is read.
+
+    Raises:
+        StoreError: It begins before the file, is empty, or longer than the limit.
+    """
     if offset < 0 or not 0 < length <= limit:
         raise StoreError(f"{where}: no record of {length} bytes; the limit is {limit}")
+
+
+def read_range(path: Path, offset: int, length: int) -> bytes:
+    """Return so many bytes of a file; fewer where it ends."""
+    with path.open("rb") as file:
+        file.seek(offset)
+        return file.read(length)
+
+
+def unpack_record(packed: bytes, where: str, *, limit: int = MOST_READ) -> Record:
+    """Return the record that a gzip member holds.
+
+    Args:
+        packed: The member, whole.
+        where: Names the place in errors.
+        limit: Most bytes that it may unpack to.
+
+    Raises:
+        StoreError: It is no whole record, or exceeds the limit.
+    """
     try:
-        with path.open("rb") as file:
-            file.seek(offset)
-            unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
-            data = unpacker.decompress(file.read(length), limit + 1)
-    except (OSError, ValueError, zlib.error) as error:
+        unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        data = unpacker.decompress(packed, limit + 1)
+    except zlib.error as error:
         raise StoreError(f"{where}: cannot be read: {error}") from error
     if not unpacker.eof or len(data) > limit:
         raise StoreError(f"{where}: cut short, or more than {limit} bytes")

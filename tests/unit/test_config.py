@@ -13,7 +13,7 @@ from scrapy.settings import Settings
 from crawler.config import Config
 from crawler.errors import ConfigError
 from crawler.model import Reason
-from crawler.table import PREFIXES, TABLE, read_one
+from crawler.table import PREFIXES, TABLE, JsonObject, read_one
 from tests.support.shell import project_settings
 
 NAMES = [setting.name for setting in TABLE]
@@ -74,6 +74,7 @@ WRONG = {
     str: [None, 1, [], b"x"],
     list: [None, 1, [1], [None]],
     dict: [None, 1, "x", "[]", '{"a": 1}', {"a": 1}, {1: "a"}, "{"],
+    JsonObject: [None, 1, "x", "[]", {1: "a"}, "{"],
 }
 
 
@@ -84,7 +85,8 @@ def test_wrong_types_name_setting_value_and_expectation(name):
     for value in WRONG[type(setting.default)]:
         with pytest.raises(ConfigError) as caught:
             setting.read(value)
-        assert str(caught.value) == f"{name}={value!r}: expected {setting.expected()}"
+        shown = "…" if setting.secret else repr(value)
+        assert str(caught.value) == f"{name}={shown}: expected {setting.expected()}"
 
 
 @pytest.mark.parametrize(
@@ -117,6 +119,8 @@ def test_messages_say_what_was_expected(name, value, expected):
         ("SAFETY_ALLOWED_NETWORKS", "10.0.0.0/8, ::1/128,,", ["10.0.0.0/8", "::1/128"]),
         ("SAFETY_ALLOWED_NETWORKS", ("10.0.0.0/8",), ["10.0.0.0/8"]),
         ("SAFETY_HOSTS", '{"a.example": "127.0.0.1"}', {"a.example": "127.0.0.1"}),
+        ("STORE_OBJECTS_OPTIONS", '{"anon": true, "a": {"b": 1}}', {"anon": True, "a": {"b": 1}}),
+        ("STORE_OBJECTS_OPTIONS", {"anon": True}, {"anon": True}),
     ],
 )
 def test_values_are_read_in_their_type(name, text, value):
@@ -213,6 +217,9 @@ ARRIVES = [
     ("STORE_OTHER_TYPES", False, lambda c: c.store.other_types),
     ("STORE_CATALOG_ENABLED", False, lambda c: c.store.catalog),
     ("STORE_CATALOG", "postgresql+psycopg://host/name", lambda c: c.store.catalog_url),
+    ("STORE_OBJECTS", "s3://bucket/web", lambda c: c.objects.url),
+    ("STORE_OBJECTS_OPTIONS", {"anon": True}, lambda c: c.objects.driver),
+    ("STORE_KEEP_LOCAL", False, lambda c: c.objects.keep_local),
     ("SAFETY_ALLOWED_NETWORKS", ["10.0.0.0/8"], lambda c: list(map(str, c.networks))),
     ("SAFETY_HOSTS", {"a.example": "127.0.0.1"}, lambda c: c.hosts),
 ]
