@@ -175,7 +175,7 @@ class Uploader:
             left = [sealed.name for sealed in self._queue]
         if left:
             logger.warning(
-                "%d files are not in %s yet (%s%s); they stay in the job directory, "
+                "%d file(s) are not in %s yet (%s%s); they stay in the job directory, "
                 "and the next start uploads them.",
                 len(left), self._store.url, left[0], ", …" if len(left) > 1 else "",
             )  # fmt: skip

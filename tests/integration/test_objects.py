@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import os
 import resource
 import signal
@@ -210,10 +211,10 @@ def test_a_missing_driver_is_named(opened, monkeypatch):
 
 def test_a_missing_bucket_is_not_made(s3, opened):
     """A misspelt name must not become a bucket of its own."""
-    with pytest.raises(StoreError, match=r"STORE_OBJECTS=s3://archiv/x cannot.*make the bucket"):
-        opened("s3://archiv/x")
+    with pytest.raises(StoreError, match=r"STORE_OBJECTS=s3://attic/x cannot.*make the bucket"):
+        opened("s3://attic/x")
     with pytest.raises(StoreError, match="make the bucket"):
-        opened("s3://archiv/x")
+        opened("s3://attic/x")
 
 
 def test_wrong_credentials_are_refused_at_the_start(s3, opened, monkeypatch):
@@ -392,6 +393,45 @@ def test_a_process_that_is_killed_in_mid_upload(s3, tmp_path):
     assert s3.objects() == {f"x/{path.name}": data for path, data in files.items()}
     assert s3.remains() == []
     assert sorted((tmp_path / "recorded").read_text().split()) == sorted(p.name for p in files)
+
+
+# beside a crawl
+
+
+def _beside(url: str, folder: Path, seconds: float, endpoint: str) -> dict:
+    """Upload beside an event loop in a process of its own; it must end by itself, and silently."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.support.upload_beside", url, str(folder),
+         str(seconds)],
+        cwd=ROOT, env=os.environ | {"AWS_ENDPOINT_URL": endpoint}, capture_output=True, text=True,
+        timeout=30, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout) | {"said": ran.stderr}
+
+
+def test_the_loop_of_a_crawl_goes_on_during_uploads(s3, tmp_path):
+    """The driver has a loop and a thread of its own; neither loop waits for the other."""
+    files = dict(_large(tmp_path, f"{n}.warc.gz", seed=n) for n in range(3))
+    ran = _beside(f"s3://{BUCKET}/x", tmp_path, 20, s3.url)
+    assert ran["done"] == [path.name for path in files]
+    assert (ran["left"], ran["said"]) == ([], "")
+    assert ran["longest"] < 0.5
+    assert s3.objects() == {f"x/{path.name}": data for path, data in files.items()}
+
+
+def test_a_process_ends_although_an_upload_does_not(s3, tmp_path):
+    """An upload that hangs keeps no crawl from ending; it is told, and nothing else."""
+    _large(tmp_path, "a.warc.gz")
+    with through(s3) as gate:
+        gate.shut()
+        gate.open(LARGE // 2, hold=True)
+        ran = _beside(f"s3://{BUCKET}/x", tmp_path, 1, gate.url)
+    assert (ran["done"], ran["left"]) == ([], ["a.warc.gz"])
+    assert ran["said"] == (
+        f"1 file(s) are not in s3://{BUCKET}/x yet (a.warc.gz); they stay in the job directory, "
+        "and the next start uploads them.\n"
+    )
 
 
 # the archive, wherever it is

@@ -41,6 +41,7 @@ class S3Server:
         self.url = f"http://127.0.0.1:{self.port}"
         self._log = folder / "s3.log"
         self._process: subprocess.Popen[bytes] | None = None
+        self._clients: dict[str, Any] = {}
 
     def __enter__(self) -> Self:
         self.start()
@@ -64,6 +65,9 @@ class S3Server:
 
     def stop(self) -> None:
         """Kill the server, with all that it holds."""
+        for client in self._clients.values():
+            client.close()
+        self._clients.clear()
         assert self._process is not None
         self._process.kill()
         self._process.wait()
@@ -84,42 +88,42 @@ class S3Server:
             answer.read()
 
     def client(self, service: str = "s3") -> Any:
-        """Return a client of Amazon's own library, to judge by."""
+        """Return a client of Amazon's own library, to judge by; made once, for it takes a while."""
         import boto3
 
-        return boto3.client(
-            service,
-            endpoint_url=self.url,
-            region_name="us-east-1",
-            aws_access_key_id="judge",
-            aws_secret_access_key="judge",
-        )
+        if service not in self._clients:
+            self._clients[service] = boto3.client(
+                service,
+                endpoint_url=self.url,
+                region_name="us-east-1",
+                aws_access_key_id="judge",
+                aws_secret_access_key="judge",
+            )
+        return self._clients[service]
 
     def make_bucket(self, bucket: str = BUCKET) -> None:
         """Make a bucket."""
-        with contextlib.closing(self.client()) as s3:
-            s3.create_bucket(Bucket=bucket)
+        self.client().create_bucket(Bucket=bucket)
 
     def objects(self, bucket: str = BUCKET) -> dict[str, bytes]:
         """Return all objects of a bucket, whole."""
-        with contextlib.closing(self.client()) as s3:
-            found = s3.list_objects_v2(Bucket=bucket).get("Contents", ())
-            names = [one["Key"] for one in found]
-            return {n: s3.get_object(Bucket=bucket, Key=n)["Body"].read() for n in names}
+        s3 = self.client()
+        found = s3.list_objects_v2(Bucket=bucket).get("Contents", ())
+        names = [one["Key"] for one in found]
+        return {n: s3.get_object(Bucket=bucket, Key=n)["Body"].read() for n in names}
 
     def remains(self, bucket: str = BUCKET) -> list[str]:
         """Return the names of uploads that were begun and not finished."""
-        with contextlib.closing(self.client()) as s3:
-            found = s3.list_multipart_uploads(Bucket=bucket).get("Uploads", ())
-            return [one["Key"] for one in found]
+        found = self.client().list_multipart_uploads(Bucket=bucket).get("Uploads", ())
+        return [one["Key"] for one in found]
 
     def require_keys(self) -> dict[str, str]:
         """From now on serve a new user only; return what the environment of that user has."""
-        with contextlib.closing(self.client("iam")) as iam:
-            iam.create_user(UserName="crawler")
-            policy = json.dumps(_EVERYTHING)
-            iam.put_user_policy(UserName="crawler", PolicyName="all", PolicyDocument=policy)
-            key = iam.create_access_key(UserName="crawler")["AccessKey"]
+        iam = self.client("iam")
+        iam.create_user(UserName="crawler")
+        policy = json.dumps(_EVERYTHING)
+        iam.put_user_policy(UserName="crawler", PolicyName="all", PolicyDocument=policy)
+        key = iam.create_access_key(UserName="crawler")["AccessKey"]
         self.post("/moto-api/reset-auth", b"0")
         return {
             "AWS_ACCESS_KEY_ID": key["AccessKeyId"],

@@ -213,7 +213,7 @@ def test_closing_during_an_outage_takes_a_bounded_time(scene, caplog):
     scene.add("a", "b")
     scene.uploader.start()
     assert sorted(scene.uploader.close(0.05)) == ["a", "b"]
-    assert "2 files are not in shelf://here yet" in caplog.text
+    assert "2 file(s) are not in shelf://here yet" in caplog.text
     assert "the next start uploads them" in caplog.text
 
 
