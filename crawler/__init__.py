@@ -17,7 +17,7 @@ Stages hold the decisions and know neither Scrapy nor a clock nor a socket:
 * ``parsing``     bytes become a page (charset, links, text, directives), or a list of pages
   (sitemaps, feeds)
 * ``dedupe``      which pages say the same
-* ``store``       what is kept on disk
+* ``store``       what is kept on disk, and in an object store
 
 The shell moves values between Scrapy and the stages:
 

@@ -1,7 +1,9 @@
-"""What is kept of a crawl: files in the job directory. No Scrapy here.
+"""What is kept of a crawl: files in the job directory, and finished ones elsewhere. No Scrapy here.
 
 Every output grows by whole records and is cut back to its last committed length at the next
-start, so that a crash leaves no half line and nothing twice (see :mod:`crawler.commit`).
+start, so that a crash leaves no half line and nothing twice (see :mod:`crawler.commit`). What does
+not grow any more may go to an object store: :mod:`~crawler.store.uploads` has the queue,
+:mod:`~crawler.store.objects` the place, :mod:`~crawler.store.archive` reads from both.
 """
 
 from crawler.store.archive import ArchiveReader

@@ -25,14 +25,15 @@ LOCAL = ("file", "local")
 
 _MOST_PARTS = 10_000  # of one upload, by the rules of S3
 _LARGEST_PART = 5 << 30
-_PARTS_AT_ONCE = 4
+_PARTS_AT_ONCE = 2
 _BLOCK = 8 << 20  # bytes compared at a time
 
 
 class Transfer:
     """Moves files into one file system.
 
-    Memory: at most four parts, or a file of less than two parts.
+    Memory: two parts on their way and as much again in the driver, or a file of less than two
+    parts and as much again: 64 MiB with parts of 16 MiB.
 
     Args:
         files: The driver.

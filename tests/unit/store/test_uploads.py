@@ -128,13 +128,28 @@ def test_an_outage_is_told_once_and_its_end_once(scene, caplog):
 
 
 def test_a_file_that_is_refused_holds_up_no_other(scene):
-    """It goes to the end of the queue; a success sets the waits back."""
+    """It goes to the end of the queue."""
     scene.shelf.refused = {"a"}
     scene.add("a", "b", "c")
     scene.run(10)
     assert scene.shelf.tries[:3] == ["a", "b", "c"]
     assert scene.shelf.files.keys() == {"b", "c"}
     assert scene.uploader.pending.files == 1
+
+
+def test_a_success_sets_the_waits_back(scene):
+    """The next outage is asked as often at its begin as the first was."""
+    scene.shelf.away = True
+    scene.add("a")
+    scene.run(3600)
+    scene.shelf.away = False
+    scene.run(60)
+    scene.shelf.away = True
+    scene.add("b")
+    began = scene.clock.elapsed
+    assert scene.run(4)[:3] == [began, pytest.approx(began + 0.75, abs=0.25), pytest.approx(
+        began + 2.25, abs=0.75
+    )]  # fmt: skip
 
 
 def test_a_file_is_queued_once(scene):
