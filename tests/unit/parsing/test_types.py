@@ -186,7 +186,7 @@ def test_an_extract_becomes_a_page():
     """References are resolved, each URL once; white space of titles is collapsed."""
     found = _read(
         Extract(
-            text="Dies ist ein Text",
+            text="Das war ein Text",
             title=" A \n title ",
             headings=["One", " ", "Two"],
             hrefs=["x", "http://b.test/", "x", "mailto:a@b.test"],
@@ -198,7 +198,7 @@ def test_an_extract_becomes_a_page():
     assert found.headings == ["One", "Two"]
     assert found.links == [Link("http://a.test/dir/x"), Link("http://b.test/")]
     assert (found.lang, found.charset, found.main_text) == ("de", "koi8-r", True)
-    assert found.full_text == found.text == "Dies ist ein Text"
+    assert found.full_text == found.text == "Das war ein Text"
     assert not found.truncated
 
 
