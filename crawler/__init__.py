@@ -15,7 +15,7 @@ Stages hold the decisions and know neither Scrapy nor a clock nor a socket:
 * ``frontier``    which URL goes next, and when; leases, budgets, host clocks; its engines
 * ``politeness``  robots.txt, Retry-After, back-off: answers become numbers and verdicts
 * ``parsing``     bytes become a page (charset, links, text, directives), or a list of pages
-  (sitemaps, feeds)
+  (sitemaps, feeds); one module a content type
 * ``dedupe``      which pages say the same
 * ``store``       what is kept on disk, and in an object store
 
@@ -31,6 +31,7 @@ The shell moves values between Scrapy and the stages:
 * ``scheduler``, ``requests``, ``visits``   the frontier in Scrapy's terms
 * ``turns``       the same for downloads that bypass the scheduler
 * ``seams``       the only file that touches Scrapy's internals
+* ``answers``     become documents and are read, here or by ``workers`` in other processes
 * ``network``     resolver with address guard, HTTP handler
 * ``middlewares``, ``spiders``, ``pipelines``, ``extensions``, ``commands``   as in any project
 

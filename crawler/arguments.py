@@ -13,12 +13,13 @@ from crawler.table import read_one
 from crawler.urls import Canonicalizer, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from scrapy.settings import BaseSettings
 
 ARGUMENTS = {
-    "seeds": "URL[,URL…] or @FILE (one URL a line): where the crawl begins; required",
+    "seeds": "URL[,URL…] or @FILE (one URL a line): where the crawl begins; or else sitemaps",
+    "sitemaps": "URL[,URL…] or @FILE: sitemaps or feeds, read first; their sites are in scope",
     "scope": "host | site | any: the seeds' hosts, their registrable domains (default), or all",
     "max_pages": "stop after so many stored pages, exactly (0 = no limit)",
     "max_fetches": "stop after so many fetched URLs, exactly (0 = no limit)",
@@ -39,6 +40,7 @@ class WebArguments:
     """The arguments in their types."""
 
     seeds: list[str]
+    sitemaps: list[str]
     scope: Scope
     allow: list[str]
     deny: list[str]
@@ -60,17 +62,36 @@ class WebArguments:
         limits = {name: values[name] for name in _AS_SETTINGS if name in values}
         for name, value in limits.items():
             _check_limit(name, value)
-        seeds = read_seeds(
-            values.get("seeds", ""), Canonicalizer(Config.read(settings).urls).normalize
-        )
+        config = Config.read(settings)
+        sitemaps, seeds = _starts(values, Canonicalizer(config.urls).normalize)
         allow, deny = values.get("allow", "").split(), values.get("deny", "").split()
-        Config.read(settings).url_filter(allow, deny)
-        return cls(seeds, Scope(seeds, values.get("scope", "site")), allow, deny, limits)  # type: ignore[arg-type]
+        config.url_filter(allow, deny)
+        scope = Scope([*sitemaps, *seeds], values.get("scope", "site"))  # type: ignore[arg-type]
+        return cls(seeds, sitemaps, scope, allow, deny, limits)
+
+    @property
+    def starts(self) -> list[str]:
+        """All that the crawl begins with, sitemaps first."""
+        return list(dict.fromkeys([*self.sitemaps, *self.seeds]))
 
     def apply(self, settings: BaseSettings) -> None:
         """Turn the limits into the settings of the same meaning."""
         for name, value in self.limits.items():
             settings.set(_AS_SETTINGS[name], value, priority=_CMDLINE_PRIORITY)
+
+
+def _starts(
+    values: Mapping[str, str], normalize: Callable[[str], str | None]
+) -> tuple[list[str], list[str]]:
+    """Return sitemaps and seeds, of which at least one must be given."""
+    sitemaps, seeds = values.get("sitemaps", ""), values.get("seeds", "")
+    if not sitemaps:
+        return [], read_seeds(seeds, normalize)
+    try:
+        found = read_seeds(sitemaps, normalize)
+    except ConfigError as error:
+        raise ConfigError(f"-a sitemaps: {error}") from None
+    return found, read_seeds(seeds, normalize) if seeds else []
 
 
 def _check_limit(name: str, value: str) -> None:

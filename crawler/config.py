@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 from crawler.dedupe import DedupeOptions
 from crawler.errors import ConfigError
 from crawler.frontier import FrontierOptions
-from crawler.parsing import ParsingOptions
+from crawler.parsing import ContentTypes, ParsingOptions
 from crawler.politeness import BackoffOptions, RobotsOptions, product_token
 from crawler.store import ObjectOptions, StoreOptions
 from crawler.table import TABLE, check_names
-from crawler.urls import Network, UrlFilter, UrlOptions, parse_networks
+from crawler.urls import FILE_EXTENSIONS, Network, UrlFilter, UrlOptions, parse_networks
+from crawler.workers import WorkerOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +34,8 @@ class Config:
     backoff: BackoffOptions
     urls: UrlOptions
     parsing: ParsingOptions
+    types: ContentTypes
+    workers: WorkerOptions
     dedupe: DedupeOptions
     store: StoreOptions
     objects: ObjectOptions
@@ -55,6 +58,7 @@ class Config:
         """
         check_names(settings)
         v = {s.name: s.read(settings.get(s.name, s.default)) for s in TABLE}
+        types = ContentTypes.named(v["PARSING_TYPES"])
         return cls(
             frontier=_frontier(v),
             robots=_robots(v, str(settings.get("USER_AGENT") or "")),
@@ -65,6 +69,12 @@ class Config:
                 max_links=v["PARSING_MAX_LINKS"],
                 max_text=v["PARSING_MAX_TEXT"],
                 follow_frames=v["PARSING_FOLLOW_FRAMES"],
+            ),
+            types=types,
+            workers=WorkerOptions(
+                processes=v["PARSING_WORKERS"],
+                timeout=v["PARSING_TIMEOUT"],
+                memory=v["PARSING_MEMORY"],
             ),
             dedupe=DedupeOptions(
                 exact=v["DEDUPE_EXACT_ENABLED"],
@@ -96,7 +106,7 @@ class Config:
                 v["FRONTIER_MAX_PATH_SEGMENTS"],
                 v["FRONTIER_MAX_QUERY_PARAMETERS"],
             ),
-            _extensions=tuple(one.lower().lstrip(".") for one in v["FRONTIER_SKIP_EXTENSIONS"]),
+            _extensions=_extensions(v["FRONTIER_SKIP_EXTENSIONS"], types),
         )
 
     def url_filter(
@@ -121,6 +131,18 @@ class Config:
             max_parameters=parameters,
             extensions=self._extensions if only_pages else (),
         )
+
+
+def add_pipelines(settings: BaseSettings, types: ContentTypes) -> None:
+    """Put the pipelines that come with content types among those of the crawl.
+
+    An order, or a None, that the settings give one stands; where items pass none at all, as in
+    ``scrapy shell``, that stands, too.
+    """
+    present = settings.getdict("ITEM_PIPELINES")
+    if present and types.pipelines:
+        priority = settings.getpriority("ITEM_PIPELINES") or 0
+        settings.set("ITEM_PIPELINES", {**types.pipelines, **present}, priority=priority)
 
 
 Values = dict[str, Any]
@@ -170,6 +192,17 @@ def _backoff(v: Values) -> BackoffOptions:
         max_retries=v["BACKOFF_RETRIES"],
         max_throttles=v["BACKOFF_THROTTLES"],
     )
+
+
+def _extensions(given: list[str], types: ContentTypes) -> tuple[str, ...]:
+    """Return the endings of files that are not followed: never those of a type that is read.
+
+    Unless the operator has named them, which is the more particular wish.
+    """
+    endings = tuple(one.lower().lstrip(".") for one in given)
+    if endings != FILE_EXTENSIONS:
+        return endings
+    return tuple(one for one in endings if one not in types.extensions)
 
 
 def _urls(v: Values) -> UrlOptions:

@@ -202,7 +202,8 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting(
         "FRONTIER_SKIP_EXTENSIONS", list(FILE_EXTENSIONS),
-        "Links to paths that end so are not followed, because no page is there; seeds are.",
+        "Links to paths that end so are not followed, because no page is there; seeds are. Unless "
+        "set, files of the types in PARSING_TYPES are followed.",
     ),
     Setting(
         "FRONTIER_AGING", 10.0,
@@ -331,6 +332,21 @@ TABLE: tuple[Setting, ...] = (
         "PARSING_MAX_TEXT", 1_000_000, "Of a page's text; what follows is cut.", "characters", 0,
     ),
     Setting("PARSING_FOLLOW_FRAMES", True, "Links of frame and iframe are followed, too."),
+    Setting(
+        "PARSING_TYPES", {},
+        "Content types that are read beside html, sitemap, feed and text: {name: module}, such as "
+        '{"pdf": "crawler.parsing.pdf"}. An empty module switches one off. See content-types.md.',
+    ),
+    Setting(
+        "PARSING_TIMEOUT", 10.0,
+        "For a document that is parsed in a process of its own (PDF); then the process is ended.",
+        "s", 0.1, 600,
+    ),
+    Setting(
+        "PARSING_MEMORY", 512 * 2**20, "Of such a process; one that needs more is ended.",
+        "bytes", 128 * 2**20,
+    ),
+    Setting("PARSING_WORKERS", 2, "Such processes, at most.", "processes", 1, 64),
     # --- dedupe ---
     Setting("DEDUPE_EXACT_ENABLED", True, "Drop pages with the text of another page."),
     Setting("DEDUPE_NEAR_ENABLED", True, "Drop pages with nearly the text of another page."),

@@ -2,11 +2,15 @@
 
 ::
 
+    bytes ──types──▶ which module reads them ──reading──▶ ParsedPage or Feed, within the bounds
+
     bytes ──charset──▶ text ──bounds──▶ safe text ──html──▶ ParsedPage
                                           │  elements: title, headings, metas, links (Lexbor)
                                           └  text: main text, language (resiliparse)
     X-Robots-Tag, meta robots ──directives──▶ Directives
     bytes ──sitemap, feeds──▶ Sitemap, Feed: the URLs of a list, with dates (expat)
+    bytes ──plain_text, pdf──▶ Extract ──reading──▶ ParsedPage
+    Link ──link_header──▶ canonical, further links
 
 The idea: read a page as a browser would (encoding, tree, base URL), but let no page cost more
 than its size allows, and let nothing that a page contains raise. Two parsers read the text once
@@ -14,7 +18,7 @@ each: Lexbor for the tree, resiliparse for main text, and neither walks in Pytho
 the few elements that matter.
 
 Invariants:
-    * :func:`parse_html` always returns; what went wrong is in ``error``.
+    * :func:`parse_html` and :func:`read` always return; what went wrong is in ``error``.
     * Every list and string of a :class:`ParsedPage` is bounded by :class:`ParsingOptions`.
     * Links are absolute, normalised, distinct and in document order.
     * :func:`parse_sitemap` and :func:`parse_feed` always return, too, within the bounds of
@@ -35,16 +39,23 @@ from crawler.parsing.listing import (
     Listed,
     SitemapOptions,
 )
-from crawler.parsing.media import is_html, split_content_type
+from crawler.parsing.media import real_type, split_content_type
 from crawler.parsing.page import DEFAULT_OPTIONS, ParsedPage, ParsingOptions, Resolver
+from crawler.parsing.reading import finish, read
 from crawler.parsing.sitemap import Sitemap, looks_like_sitemap, parse_sitemap
+from crawler.parsing.types import Chosen, ContentType, ContentTypes, Document, Extract
 
 __all__ = [
     "DEFAULT_FEED_OPTIONS",
     "DEFAULT_OPTIONS",
     "DEFAULT_SITEMAP_OPTIONS",
     "NO_DIRECTIVES",
+    "Chosen",
+    "ContentType",
+    "ContentTypes",
     "Directives",
+    "Document",
+    "Extract",
     "Feed",
     "Listed",
     "ParsedPage",
@@ -54,7 +65,7 @@ __all__ = [
     "SitemapOptions",
     "decode",
     "find_encoding",
-    "is_html",
+    "finish",
     "looks_like_feed",
     "looks_like_sitemap",
     "parse_directives",
@@ -62,5 +73,7 @@ __all__ = [
     "parse_html",
     "parse_refresh",
     "parse_sitemap",
+    "read",
+    "real_type",
     "split_content_type",
 ]

@@ -75,19 +75,22 @@ def decode(body: bytes, header_charset: str | None) -> tuple[str, str]:
     return text, name
 
 
-def decode_body(body: bytes, header_charset: str | None, *, mend_latin_1: bool = True) -> Decoded:
+def decode_body(
+    body: bytes, header_charset: str | None, *, mend_latin_1: bool = True, prescan: bool = True
+) -> Decoded:
     """Decode like :func:`decode` and name Python's codec too.
 
     Args:
         body: as received, decompressed.
         header_charset: label of the Content-Type header; an unknown one is as none.
         mend_latin_1: read valid UTF-8 as UTF-8 although it is labelled Latin-1.
+        prescan: look for a declaration in the body, as only markup has one.
     """
     for bom, encoding in _BOMS:
         if body.startswith(bom):
             return _decoded(body[len(bom) :], encoding)
     declared = find_encoding(header_charset) if header_charset else None
-    if declared is None:
+    if declared is None and prescan:
         declared = _declared_in(body[:PRESCAN_BYTES])
     if declared is None:
         return _decode_unlabelled(body)

@@ -15,7 +15,7 @@ Attributes = dict[str, str | None]
 _SELECTOR = (
     "base[href],link[href],meta[content],title,h1,h2,h3,a[href],area[href],frame[src],iframe[src]"
 )
-_FOLLOWED_RELS = frozenset(("next", "prev", "previous"))
+_FOLLOWED_RELS = frozenset(("next", "prev", "previous", "sitemap"))
 _HTML_TYPES = frozenset(("", "text/html", "application/xhtml+xml"))
 _FEED_TYPES = {"application/rss+xml", "application/atom+xml", "application/feed+json"}
 _REL_SEPARATORS = re.compile(r"[\s,]+")
@@ -155,11 +155,11 @@ class Elements:
             self.refresh = found
 
     def _add_relation(self, attributes: Attributes) -> None:
-        rels = _tokens(attributes.get("rel") or "")
+        rels = relation_tokens(attributes.get("rel") or "")
         if "canonical" in rels:
             if self.canonical is None:
                 self.canonical = attributes["href"]
-        elif not _FOLLOWED_RELS.isdisjoint(rels) or _is_alternate(rels, attributes):
+        elif is_followed_relation(rels, attributes.get("type") or ""):
             self._add_href(attributes["href"], followed="nofollow" not in rels)
 
 
@@ -191,18 +191,24 @@ def parse_refresh(content: str) -> tuple[int, str] | None:
 
 def _has_nofollow(rel: str) -> bool:
     rel = rel.lower()
-    return "nofollow" in rel and "nofollow" in _tokens(rel)
+    return "nofollow" in rel and "nofollow" in relation_tokens(rel)
 
 
-def _tokens(rel: str) -> list[str]:
+def relation_tokens(rel: str) -> list[str]:
     """Split a rel attribute. Spec: HTML §4.6.1; commas too, as people write them."""
     return _REL_SEPARATORS.split(rel[:256].lower())
 
 
-def _is_alternate(rels: list[str], attributes: Attributes) -> bool:
+def is_followed_relation(rels: list[str], media: str) -> bool:
+    """Whether a link with these relations, to such a media type, leads on to pages.
+
+    So do the neighbours of a page, its sitemap, and another form of it in HTML or as a feed.
+    """
+    if not _FOLLOWED_RELS.isdisjoint(rels):
+        return True
     if "alternate" not in rels or "stylesheet" in rels:
         return False
-    media = (attributes.get("type") or "").strip().lower()
+    media = media.strip().lower()
     return media in _HTML_TYPES or media in _FEED_TYPES
 
 

@@ -15,6 +15,7 @@ from crawler.parsing.listing import (
     SitemapOptions,
     Target,
 )
+from crawler.parsing.types import ContentType, Document
 from crawler.parsing.xml_entries import CHUNK, DATES, XmlReader, find_root, to_utf_8
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ MOST_JSON = 8 * 2**20
 _HTTP = re.compile(r"https?://", re.IGNORECASE).match
 _FEED_ROOTS = {b"rss": "rss", b"rdf": "rss", b"feed": "atom"}
 _FEED_ENTRIES = ("item", "entry")
-_FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/feed+json"})
+FEED_TYPES = ("application/rss+xml", "application/atom+xml", "application/feed+json")
 _RSS_1 = re.compile(rb"purl\.org/rss/|my\.netscape\.com/rdf/")
 _JSON_FEED = re.compile(r"https?://jsonfeed\.org/version/").match
 _FEED_FIELDS = frozenset({"link", "guid", "content", *DATES})
@@ -87,7 +88,7 @@ def looks_like_feed(media_type: str, url: str, body_start: bytes) -> bool:  # no
     name, start = find_root(data)
     if name == b"rdf":
         return _RSS_1.search(data, start) is not None
-    return name in _FEED_ROOTS or (not name and data[:1] == b"<" and media_type in _FEED_TYPES)
+    return name in _FEED_ROOTS or (not name and data[:1] == b"<" and media_type in FEED_TYPES)
 
 
 def _finish_feed_entry(entry: Entry, collector: Collector) -> bool:
@@ -147,3 +148,20 @@ def _json_target(texts: dict[str, str], base: str) -> Target | None:
         if href and (name == "url" or _HTTP(href)):
             return Target(href[: LONGEST_HREF + 1], base)
     return None
+
+
+def _looks(document: Document) -> bool:
+    return looks_like_feed(document.media, document.url, document.start)
+
+
+def _parse(document: Document) -> Feed:
+    return parse_feed(
+        document.body,
+        url=document.url,
+        canonicalizer=document.resolver,
+        header_charset=document.charset,
+        now=document.now,
+    )
+
+
+CONTENT_TYPE = ContentType(_parse, media=FEED_TYPES, looks=_looks)

@@ -21,8 +21,10 @@ from crawler.parsing.bounds import bound
 from crawler.parsing.charset import decode_body
 from crawler.parsing.directives import parse_directives
 from crawler.parsing.elements import Elements
+from crawler.parsing.media import HTML_TYPES
 from crawler.parsing.page import DEFAULT_OPTIONS, ParsedPage, ParsingOptions, Resolver
 from crawler.parsing.text import language, read_text
+from crawler.parsing.types import ContentType, Document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,3 +133,18 @@ def _links(
             if len(followed) >= most:
                 break
     return [Link(url, not may_follow) for url, may_follow in followed.items()]
+
+
+def _parse(document: Document) -> ParsedPage:
+    return parse_html(
+        document.body,
+        url=document.url,
+        canonicalizer=document.resolver,
+        header_charset=document.charset,
+        robots_headers=document.robots_headers,
+        token=document.token,
+        options=document.options,
+    )
+
+
+CONTENT_TYPE = ContentType(_parse, media=HTML_TYPES)

@@ -1,4 +1,4 @@
-"""Which parser a body belongs to: by its declared type, its start, and whether it is text at all.
+"""Of which type a body is: by what is declared, its start, and whether it is text at all.
 
 Spec: MIME Sniffing §3 (binary data bytes), §6 (signatures), §7.1 (what an HTML page begins with);
 Fetch §2.2.2 (several Content-Type values).
@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import re
 
-HTML = "text/html"
-_HTML_TYPES = frozenset({HTML, "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
-_SAYS_NOTHING = frozenset(
-    {"", "application/octet-stream", "unknown/unknown", "application/unknown", "*/*"}
-)
+HTML, TEXT, BINARY = "text/html", "text/plain", "application/octet-stream"
+HTML_TYPES = (HTML, "application/xhtml+xml", "application/vnd.wap.xhtml+xml")
+_SAYS_NOTHING = frozenset({"", BINARY, "unknown/unknown", "application/unknown", "*/*"})
 _LONGEST_HEADER = 1000
 _SNIFFED = 512
 _HTML_STARTS = tuple(
@@ -22,6 +20,7 @@ _HTML_STARTS = tuple(
         b"table", b"a", b"style", b"title", b"b", b"body", b"br", b"p", b"!--",
     )
 )  # fmt: skip
+_LONGEST_START = 16
 _SIGNATURES = (
     b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\0", b"MM\0*", b"\0\0\1\0",
     b"%PDF-", b"%!PS-Adobe-", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04",
@@ -70,22 +69,42 @@ def _read_type(text: str) -> tuple[str, str | None]:
     return (media if media.count("/") == 1 or media == "" else ""), charset
 
 
-def is_html(media: str, body: bytes, charset: str | None = None) -> bool:
-    """Whether a body is to be parsed as HTML: declared so, or undeclared and looking so.
+def real_type(media: str, body: bytes, charset: str | None = None) -> str:
+    """Return the media type that a body is of: the declared one, unless the bytes refute it.
 
-    Bytes that are no text are no page whatever they are declared to be.
+    A type that says something is believed: HTML declared as text/plain is text. Bytes that are
+    no text are none whatever they are declared to be. Where nothing is declared, the bytes
+    decide: what begins like a page is one, and other text is text/plain.
 
     Args:
         media: type of Content-Type, lower case.
         body: decompressed.
         charset: parameter of Content-Type; the wide encodings may have any byte.
+
+    Spec: MIME Sniffing §7 (a type that is no text is left as it is), §7.1 (unknown type), §7.2
+    (text or binary). Deviation (§7): application/octet-stream, the default of many servers,
+    is HTML where it begins like a page, and nothing else.
     """
     head = body[:_SNIFFED]
-    if media in _HTML_TYPES:
-        return not _is_binary(head, charset)
-    if media not in _SAYS_NOTHING:
-        return False
-    return head.lstrip(b"\xef\xbb\xbf \t\r\n\x0c").lower().startswith(_HTML_STARTS)
+    if media in _SAYS_NOTHING:
+        if begins_like_html(head):
+            return HTML
+        if media == BINARY or not head or _is_binary(head, charset):
+            return BINARY
+        return TEXT
+    if _is_textual(media) and _is_binary(head, charset):
+        return BINARY
+    return media
+
+
+def begins_like_html(body: bytes) -> bool:
+    """Whether a body begins as only HTML does. Spec: MIME Sniffing §7.1."""
+    start = body[:_SNIFFED].lstrip(b"\xef\xbb\xbf \t\r\n\x0c")[:_LONGEST_START]
+    return start.lower().startswith(_HTML_STARTS)
+
+
+def _is_textual(media: str) -> bool:
+    return media in HTML_TYPES or media.startswith("text/")
 
 
 def _is_binary(head: bytes, charset: str | None) -> bool:

@@ -24,6 +24,7 @@ from crawler.parsing.listing import (
     SitemapOptions,
     Target,
 )
+from crawler.parsing.types import ContentType, Document
 from crawler.parsing.xml_entries import XmlReader, find_root, to_utf_8
 
 if TYPE_CHECKING:
@@ -83,22 +84,26 @@ def parse_sitemap(
     return sitemap
 
 
-def looks_like_sitemap(media_type: str, url: str, body_start: bytes) -> bool:
+def looks_like_sitemap(
+    media_type: str, url: str, body_start: bytes, *, listed: bool = False
+) -> bool:
     """Whether a body that begins so is a sitemap; feeds are left to ``looks_like_feed``.
 
     The root element decides, in a gzip file too. A list of addresses in plain text is one if its
-    URL says so.
+    URL, or whoever named it, says so.
 
     Args:
         media_type: in lower case, without parameters.
         url: where the body came from.
         body_start: the first bytes, 4 KiB or more where there are as many.
+        listed: the URL was named as that of a sitemap.
     """
     data = to_utf_8(_unpack(body_start[:_START], Sitemap(), _START), None)
     if find_root(data)[0] in _KINDS:
         return True
     is_plain = media_type in ("", "text/plain", "application/octet-stream", "application/gzip")
-    return is_plain and "sitemap" in url.lower() and _FIRST_ADDRESS.match(data) is not None
+    named = listed or "sitemap" in url.lower()
+    return is_plain and named and _FIRST_ADDRESS.match(data) is not None
 
 
 def _unpack(body: bytes, sitemap: Sitemap, limit: int) -> bytes:
@@ -173,3 +178,20 @@ def _read_text(data: bytes, collector: Collector, options: SitemapOptions) -> bo
             return True
     listing.truncated = listing.truncated or next(lines, None) is not None
     return True
+
+
+def _looks(document: Document) -> bool:
+    return looks_like_sitemap(document.media, document.url, document.start, listed=document.listed)
+
+
+def _parse(document: Document) -> Sitemap:
+    return parse_sitemap(
+        document.body,
+        url=document.url,
+        canonicalizer=document.resolver,
+        header_charset=document.charset,
+        now=document.now,
+    )
+
+
+CONTENT_TYPE = ContentType(_parse, looks=_looks)

@@ -7,36 +7,29 @@ from typing import TYPE_CHECKING, Any
 
 import scrapy
 
+from crawler.answers import Answers
 from crawler.arguments import WebArguments
+from crawler.config import Config, add_pipelines
 from crawler.consequences import INTERRUPTED, location_text
 from crawler.dedupe import body_hash
 from crawler.job import Job
 from crawler.model import Outcome, Page
-from crawler.parsing import (
-    is_html,
-    looks_like_feed,
-    looks_like_sitemap,
-    parse_feed,
-    parse_html,
-    parse_refresh,
-    parse_sitemap,
-    split_content_type,
-)
+from crawler.parsing import Feed, parse_refresh, read
 from crawler.recording import header_text
+from crawler.workers import KILLED
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Iterable, Sequence
     from typing import Self
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from crawler.parsing import Feed, ParsedPage
+    from crawler.parsing import Chosen, Document, ParsedPage
     from crawler.urls import Scope
     from crawler.visits import Visit
 
 _OK = range(200, 300)
-_LISTING_START = 65_536  # bytes that tell a sitemap or feed from other documents
 
 
 class WebSpider(scrapy.Spider):
@@ -48,10 +41,12 @@ class WebSpider(scrapy.Spider):
     name = "web"
     default_directory: str | None = "crawls/web"  # None: nothing is kept
     seed_urls: Sequence[str] = ()
+    sitemaps: Sequence[str] = ()
     scope: Scope | None = None
     allow: Sequence[str] = ()
     deny: Sequence[str] = ()
     only_pages = True  # links to files of other kinds need not be followed
+    _answers: Answers | None = None
     keep_interrupted = True  # a page that is cut short on every try is kept, and marked
 
     @classmethod
@@ -65,9 +60,10 @@ class WebSpider(scrapy.Spider):
         arguments = WebArguments.read(kwargs, crawler.settings)
         arguments.apply(crawler.settings)
         spider = super().from_crawler(crawler, *args, **kwargs)
-        spider.seed_urls = arguments.seeds
+        spider.seed_urls, spider.sitemaps = arguments.starts, arguments.sitemaps
         spider.scope = arguments.scope
         spider.allow, spider.deny = arguments.allow, arguments.deny
+        add_pipelines(crawler.settings, Config.read(crawler.settings).types)
         Job.of(crawler, spider)  # a job directory that cannot be used is refused right here
         return spider
 
@@ -82,59 +78,87 @@ class WebSpider(scrapy.Spider):
         for request in requests:
             yield request
 
-    def parse(self, response: Response, **_: Any) -> Iterator[Page]:
-        """Yield the page of a usable HTML answer; anything else ends in an outcome."""
+    def parse(self, response: Response, **_: Any) -> Iterable[Page] | AsyncIterator[Page]:
+        """Return the page of a usable answer; anything else ends in an outcome."""
         job = Job.of(self.crawler)
         visit = job.visits.of(response.request)
         if visit is not None and visit.outcome is not None:
-            return  # the status said enough, or nothing came of the body
+            return ()  # the status said enough, or nothing came of the body
         if response.status not in _OK:
-            if visit is not None:
-                visit.outcome = Outcome.REFUSED  # a 3xx that leads nowhere
-            return
-        target = _refresh_target(response, job)
-        media, charset = split_content_type(b",".join(response.headers.getlist(b"Content-Type")))
-        if not response.body or not is_html(media, response.body, charset):
-            if visit is not None:
-                listing = read_listing(response.body, response.url, (media, charset), job)
-                visit.outcome = Outcome.SKIPPED_TYPE if listing is None else Outcome.LISTED
-                if listing is not None:
-                    self._count_unread(listing)
-                    job.follow_listing(visit, listing)
-                _follow(visit, target, job)
-            return
-        parsed = self._parsed(response, job, charset)
-        page = self._page(response, job, visit, media, parsed)
+            _end(visit, Outcome.REFUSED)  # a 3xx that leads nowhere
+            return ()
+        answers = self._answers_of(job)
+        chosen = answers.choose(response, visit)
+        if chosen is None:
+            _end(visit, Outcome.SKIPPED_TYPE)
+            self._follow(response, visit, None)
+            return ()
+        if chosen[0].kind.isolated:
+            return self._parse_apart(response, visit, answers, chosen)
+        return self._results(response, visit, chosen[0].media, read(chosen[0].kind, chosen[1]))
+
+    def closed(self, reason: str) -> None:
+        """End what was started to parse answers."""
+        if self._answers is not None:
+            self._answers.close()
+
+    async def _parse_apart(
+        self,
+        response: Response,
+        visit: Visit | None,
+        answers: Answers,
+        chosen: tuple[Chosen, Document],
+    ) -> AsyncIterator[Page]:
+        found = await answers.read_apart(*chosen)
+        for page in self._results(response, visit, chosen[0].media, found):
+            yield page
+
+    def _results(
+        self, response: Response, visit: Visit | None, media: str, found: ParsedPage | Feed
+    ) -> Sequence[Page]:
+        """Return the page that was read, and note with the visit all else that follows."""
+        self._count(response, found)
+        if isinstance(found, Feed):
+            is_list = found.kind != "none"
+            _end(visit, Outcome.LISTED if is_list else Outcome.SKIPPED_TYPE)
+            if is_list and visit is not None:
+                Job.of(self.crawler).follow_listing(visit, found)
+            self._follow(response, visit, None)
+            return ()
+        if found.error is not None and not found.text:
+            _end(visit, Outcome.FAILED_CONTENT)  # it is not what it is said to be
+            return ()
+        page = self._page(response, Job.of(self.crawler), visit, media, found)
         if visit is not None:
             visit.page = page
-            _follow(visit, target or parsed.refresh, job)
-        yield page
+        self._follow(response, visit, found.refresh)
+        return (page,)
 
-    def _parsed(self, response: Response, job: Job, charset: str | None) -> ParsedPage:
-        parsed = parse_html(
-            response.body,
-            url=response.url,
-            header_charset=charset,
-            robots_headers=[
-                value.decode("latin-1") for value in response.headers.getlist(b"X-Robots-Tag")
-            ],
-            token=job.config.robots.token,
-            canonicalizer=job.canonicalizer,
-            options=job.config.parsing,
-        )
-        if parsed.error is not None:
-            self.crawler.stats.inc_value("parsing/failed")
-            self.logger.warning("%s could not be parsed: %s", response.url, parsed.error)
-        if parsed.truncated:
-            self.crawler.stats.inc_value("parsing/truncated")
-        return parsed
+    def _answers_of(self, job: Job) -> Answers:
+        if self._answers is None:
+            self._answers = Answers(job, self.sitemaps)
+        return self._answers
 
-    def _count_unread(self, listing: Feed) -> None:
-        """Count what a sitemap or feed has and could not be used."""
-        if listing.skipped:
-            self.crawler.stats.inc_value("parsing/listing_skipped", listing.skipped)
-        if listing.truncated:
-            self.crawler.stats.inc_value("parsing/truncated")
+    def _count(self, response: Response, found: ParsedPage | Feed) -> None:
+        """Count what could not be read, or not to its end."""
+        stats, is_list = self.crawler.stats, isinstance(found, Feed)
+        if found.truncated:
+            stats.inc_value("parsing/truncated")
+        if isinstance(found, Feed) and found.skipped:
+            stats.inc_value("parsing/listing_skipped", found.skipped)
+        if found.error is None:
+            return
+        stats.inc_value("parsing/listing_damaged" if is_list else "parsing/failed")
+        if found.error.startswith(KILLED):
+            stats.inc_value("parsing/killed")
+        self.logger.warning("%s could not be parsed: %s", response.url, found.error)
+
+    def _follow(self, response: Response, visit: Visit | None, refresh: str | None) -> None:
+        """Note where an answer sends its readers: by its header, or else by its page."""
+        job = Job.of(self.crawler)
+        target = _refresh_target(response, job) or refresh
+        if visit is not None and target is not None:
+            job.follow_refresh(visit, target)
 
     def _page(
         self, response: Response, job: Job, visit: Visit | None, media: str, parsed: ParsedPage
@@ -147,7 +171,7 @@ class WebSpider(scrapy.Spider):
             fetched_at=visit.answer.at if visit is not None and visit.answer else job.now(),
             depth=entry.depth if entry is not None else 0,
             referrer=entry.referrer if entry is not None else None,
-            content_type=media or "text/html",
+            content_type=media,
             charset=parsed.charset,
             title=parsed.title,
             lang=parsed.lang,
@@ -166,22 +190,6 @@ class WebSpider(scrapy.Spider):
         )
 
 
-def read_listing(body: bytes, url: str, declared: tuple[str, str | None], job: Job) -> Feed | None:
-    """Return what a sitemap or feed lists, None when the body is neither."""
-    media, charset = declared
-    start = body[:_LISTING_START]
-    if looks_like_sitemap(media, url, start):
-        read: Callable[..., Feed] = parse_sitemap
-    elif looks_like_feed(media, url, start):
-        read = parse_feed
-    else:
-        return None
-    found = read(
-        body, url=url, canonicalizer=job.canonicalizer, header_charset=charset, now=job.now()
-    )
-    return found if found.kind != "none" else None
-
-
 def _refresh_target(response: Response, job: Job) -> str | None:
     """Return where a Refresh header leads, if soon and to another page; it precedes a meta.
 
@@ -195,6 +203,6 @@ def _refresh_target(response: Response, job: Job) -> str | None:
     return target if target != response.url else None
 
 
-def _follow(visit: Visit, target: str | None, job: Job) -> None:
-    if target is not None:
-        job.follow_refresh(visit, target)
+def _end(visit: Visit | None, outcome: Outcome) -> None:
+    if visit is not None:
+        visit.outcome = outcome

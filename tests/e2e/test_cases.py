@@ -64,7 +64,12 @@ CASES = {
     "refresh header to a script": Case({"/": refresh("0; url=javascript:x()")}, {"/"}, {"/"}),
     "refresh header of garbage": Case({"/": refresh("0; u r l = /x")}, {"/"}, {"/"}),
     "picture as a page": Case({"/": {"body_b64": PIXEL, **HTML}}, {"/"}, set()),
-    "the type of a page, then another": Case({"/": typed("text/html", "text/plain")}, {"/"}, set()),
+    "the type of a page, then another": Case(
+        {"/": typed("text/html", "application/json")}, {"/"}, set()
+    ),
+    "the type of a page, then that of a text": Case(
+        {"/": typed("text/html", "text/plain")}, {"/"}, {"/"}
+    ),
     "another type, then that of a page": Case(
         {"/": typed("text/plain", "text/html")}, {"/"}, {"/"}
     ),

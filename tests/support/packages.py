@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 
 from tests.support.exchange import Answer, Request, not_found, plain, redirect
 
-_HTML = "text/html"
+_HTML, _TEXT = "text/html", "text/plain"
 
 
 class PackageUnavailableError(Exception):
@@ -108,6 +108,11 @@ class Found:
     def is_html(self) -> bool:
         """Whether it is a page with links in it."""
         return self.status == 200 and self.content_type.startswith(_HTML)
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it has text that a crawl stores."""
+        return self.is_html or (self.status == 200 and self.content_type == _TEXT)
 
 
 class Folder:
@@ -199,7 +204,7 @@ class Reach:
     """What lies within reach of a start page, by path; every path is normalised.
 
     Attributes:
-        pages: HTML answered with 200, and the number of clicks from the start.
+        pages: HTML and plain text answered with 200, and the number of clicks from the start.
         resources: Other content answered with 200.
         dead: 404.
         redirects: Path to the path it redirects to.
@@ -262,13 +267,13 @@ def _visit(
     if found.status != 200:
         reach.dead.add(path)
         return []
-    if not found.is_html:
+    if not found.is_page:
         reach.resources.add(path)
         return []
     body = found.file.read_bytes() if found.file else found.body
     reach.pages[path] = depth
     bodies[hashlib.sha256(body).digest()].append(path)
-    return _links(body, path)
+    return _links(body, path) if found.is_html else []
 
 
 _HOST = "http://here"

@@ -27,6 +27,27 @@ def test_seeds_are_enough():
     assert not arguments.scope.contains("http://b.example/")
 
 
+def test_sitemaps_are_a_beginning_of_their_own():
+    """They come before the seeds, and their sites are in scope (sitemaps.org: same site)."""
+    arguments = _read(sitemaps="http://b.example/map.xml,http://b.example/feed")
+    assert arguments.sitemaps == ["http://b.example/map.xml", "http://b.example/feed"]
+    assert arguments.starts == [*arguments.sitemaps, "http://a.example/"]
+    assert arguments.scope.contains("http://www.b.example/x")
+    assert arguments.scope.contains("http://a.example/x")
+
+
+def test_sitemaps_alone_are_enough():
+    """A crawl of what sitemaps list needs no seed."""
+    arguments = WebArguments.read({"sitemaps": "http://b.example/map.xml"}, project_settings())
+    assert (arguments.seeds, arguments.starts) == ([], ["http://b.example/map.xml"])
+
+
+def test_a_bad_sitemap_is_refused_by_its_own_name():
+    """The operator wrote -a sitemaps, so that is what the message speaks of."""
+    with pytest.raises(ConfigError, match=r"-a sitemaps: .*ftp://x"):
+        _read(sitemaps="ftp://x.example/map.xml")
+
+
 @pytest.mark.parametrize(
     ("scope", "inside", "outside"),
     [

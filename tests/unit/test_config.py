@@ -208,6 +208,10 @@ ARRIVES = [
     ("PARSING_MAX_LINKS", 7, lambda c: c.parsing.max_links),
     ("PARSING_MAX_TEXT", 7, lambda c: c.parsing.max_text),
     ("PARSING_FOLLOW_FRAMES", False, lambda c: c.parsing.follow_frames),
+    ("PARSING_TYPES", {"text": ""}, lambda c: {} if "txt" in c.types.extensions else {"text": ""}),
+    ("PARSING_TIMEOUT", 7.5, lambda c: c.workers.timeout),
+    ("PARSING_MEMORY", 2**28, lambda c: c.workers.memory),
+    ("PARSING_WORKERS", 7, lambda c: c.workers.processes),
     ("DEDUPE_EXACT_ENABLED", False, lambda c: c.dedupe.exact),
     ("DEDUPE_NEAR_ENABLED", False, lambda c: c.dedupe.near),
     ("DEDUPE_ALGORITHM", "numpy", lambda c: c.dedupe.algorithm),
@@ -254,6 +258,41 @@ def test_only_crawls_for_pages_skip_other_files():
     assert config.url_filter([], []).verdict("http://a.example/x.zip") is None
     wanted = config.url_filter([], [], only_pages=True)
     assert wanted.verdict("http://a.example/x.zip") is Reason.EXTENSION
+
+
+PDF = {"pdf": "crawler.parsing.pdf"}
+
+
+def _skips_pdf(**settings):
+    url_filter = Config.read(project_settings(**settings)).url_filter([], [], only_pages=True)
+    return url_filter.verdict("http://a.example/x.pdf") is Reason.EXTENSION
+
+
+def test_files_of_a_type_that_is_read_are_followed():
+    """Whoever adds a content type need not know that links to its files were skipped."""
+    assert _skips_pdf()
+    assert not _skips_pdf(PARSING_TYPES=PDF)
+
+
+def test_endings_that_the_operator_names_are_skipped():
+    """FRONTIER_SKIP_EXTENSIONS is the more particular wish."""
+    assert _skips_pdf(PARSING_TYPES=PDF, FRONTIER_SKIP_EXTENSIONS=["pdf"])
+
+
+def test_a_type_brings_its_pipelines(monkeypatch):
+    """They stand beside those of the project; an order or a None of the settings' own stands."""
+    from crawler.config import add_pipelines
+
+    types = Config.read(project_settings()).types
+    monkeypatch.setattr(type(types), "pipelines", {"a.A": 950, "b.B": 960, "c.C": 970})
+    settings = project_settings()
+    mine = {**settings.getdict("ITEM_PIPELINES"), "a.A": 1, "b.B": None}
+    settings.set("ITEM_PIPELINES", mine, "project")
+    add_pipelines(settings, types)
+    assert settings.getdict("ITEM_PIPELINES") == {**mine, "c.C": 970}
+    settings.set("ITEM_PIPELINES", {}, "cmdline")
+    add_pipelines(settings, types)
+    assert not settings.getdict("ITEM_PIPELINES")
 
 
 def test_no_setting_goes_untested():

@@ -48,6 +48,7 @@ LINKS = [
     ("area", "<map><area href=/x></map>", ["/x"]),
     ("frames", "<iframe src=/i></iframe>", ["/i"]),
     ("frameset", "<frameset><frame src=/f></frameset>", ["/f"]),
+    ("sitemap", "<link rel=sitemap type=application/xml href=/s.xml>", ["/s.xml"]),
     ("next and previous", "<link rel=next href=/n><link rel='prev' href=/p>", ["/n", "/p"]),
     ("alternate language", "<link rel=alternate hreflang=de href=/de>", ["/de"]),
     ("alternate style", "<link rel='alternate stylesheet' href=/s.css>", []),

@@ -1,4 +1,4 @@
-"""What is parsed as a page: by the declared type, by a look at the bytes, and never a picture."""
+"""Of which type a body is: the declared one, unless a look at the bytes refutes it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.parsing import is_html, split_content_type
+from crawler.parsing import real_type, split_content_type
 
 PAGE = b"<!doctype html><title>T</title><p>text"
 
@@ -63,7 +63,7 @@ MISLABELLED = {
 @pytest.mark.parametrize("media", ["text/html", "application/xhtml+xml"])
 def test_bytes_that_are_no_text_are_no_page(media, body):
     """A picture or an archive under the type of a page has no text and no links to give."""
-    assert not is_html(media, body)
+    assert real_type(media, body) == "application/octet-stream"
 
 
 TEXT = {
@@ -84,22 +84,34 @@ TEXT = {
 
 @pytest.mark.parametrize("body", TEXT.values(), ids=TEXT)
 def test_text_in_any_encoding_is_a_page(body):
-    """What is declared a page and may be text in the encoding it names is parsed."""
+    """What is declared a page, or text, and may be it in the encoding it names is taken for it."""
     data, charset = body if isinstance(body, tuple) else (body, None)
-    assert is_html("text/html", data, charset)
+    for media in ("text/html", "text/plain", "text/markdown"):
+        assert real_type(media, data, charset) == media
 
 
 @pytest.mark.parametrize("media", ["text/plain", "application/json", "image/png", "text/xml"])
 def test_another_declared_type_is_no_page(media):
-    """A type that says something else is believed (MIME Sniffing §7)."""
-    assert not is_html(media, PAGE)
+    """A type that says something is believed: a page shown as text is text (MIME Sniffing §7)."""
+    assert real_type(media, PAGE) == media
 
 
-@pytest.mark.parametrize("media", ["", "application/octet-stream", "*/*"])
-@pytest.mark.parametrize(("body", "page"), [(PAGE, True), (b"plain words", False)])
-def test_house_rule_where_the_type_says_nothing_the_bytes_decide(media, body, page):
-    """A body of application/octet-stream that begins like a page is one."""
-    assert is_html(media, body) is page
+@pytest.mark.parametrize("media", ["", "application/octet-stream", "*/*", "unknown/unknown"])
+def test_house_rule_where_the_type_says_nothing_a_page_is_a_page(media):
+    """A body that begins like a page is one, under application/octet-stream, too."""
+    assert real_type(media, PAGE) == "text/html"
+
+
+@pytest.mark.parametrize("media", ["", "*/*", "unknown/unknown", "application/unknown"])
+def test_undeclared_text_is_plain_text(media):
+    """A body of no type and without binary bytes is text (MIME Sniffing §7.1, last steps)."""
+    assert real_type(media, b"plain words") == "text/plain"
+    assert real_type(media, bytes(range(256))) == "application/octet-stream"
+
+
+def test_octet_stream_is_no_text():
+    """What is declared to be bytes is not upgraded to text (MIME Sniffing §7)."""
+    assert real_type("application/octet-stream", b"plain words") == "application/octet-stream"
 
 
 @given(st.binary(max_size=1200), st.binary(max_size=600))
@@ -107,4 +119,4 @@ def test_any_header_and_any_body_end_in_an_answer(value, body):
     """Nothing raises, and a type is empty or has one slash."""
     media, charset = split_content_type(value)
     assert media == "" or media.count("/") == 1
-    assert is_html(media, body, charset) in {True, False}
+    assert real_type(media, body, charset).count("/") == 1

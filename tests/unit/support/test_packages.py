@@ -34,13 +34,15 @@ def tree(tmp_path):
         root,
         {
             "index.html": '<a href="a/b.html#top">1</a> <a href=sub>2</a> <a href="dead.html">3</a>'
-            '<area href="data.txt"> <a href="http://other.test/">4</a> <a href="mailto:x">5</a>',
+            '<area href="data.txt"> <a href="picture.png">3</a>'
+            '<a href="http://other.test/">4</a> <a href="mailto:x">5</a>',
             "a/b.html": '<base href="/a/"><iframe src="c%2ehtml"></iframe><a href="?q=1">q</a>',
             "a/c.html": "<a href='b.html'>back</a><a href='http://['>bad</a>",
             "a/alone.html": "nobody links this",
             "sub/index.html": '<a href="../a/twin.html">twin</a><a href="my page.html">space</a>',
             "sub/my page.html": "text",
-            "data.txt": "not a page",
+            "data.txt": "text without links",
+            "picture.png": "no page",
             "list/one.html": "1",
         },
     )
@@ -95,7 +97,7 @@ class TestStaticSite:
         """Bytes, types, redirects and 404 come from the folder; robots.txt is optional."""
         site = static_site(root=str(tree), gzip=True)
         page = site(Request("h", "/data.txt"))
-        assert (page.status, page.body, page.gzip) == (200, b"not a page", True)
+        assert (page.status, page.body, page.gzip) == (200, b"text without links", True)
         assert site(Request("h", "/sub")).headers == {"Location": "/sub/"}
         assert site(Request("h", "/no")).status == 404
         assert site(Request("h", "/robots.txt")).status == 404
@@ -116,6 +118,7 @@ class TestReachable:
         assert reach.pages == {
             "/": 0,
             "/a/b.html": 1,
+            "/data.txt": 1,
             "/sub/": 1,
             "/a/c.html": 2,
             "/a/?q=1": 2,
@@ -123,11 +126,11 @@ class TestReachable:
             "/sub/my%20page.html": 2,
             "/a/alone.html": 3,
         }
-        assert reach.resources == {"/data.txt"}
+        assert reach.resources == {"/picture.png"}
         assert reach.dead == {"/dead.html"}
         assert reach.redirects == {"/sub": "/sub/"}
         assert reach.duplicates == [["/a/c.html", "/a/twin.html"]]
-        assert (reach.unique, reach.repeated, reach.requests) == (7, 1, 11)
+        assert (reach.unique, reach.repeated, reach.requests) == (8, 1, 12)
 
     @pytest.mark.parametrize(
         ("href", "path"),
