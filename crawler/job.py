@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 
     from crawler.frontier import Engine
     from crawler.parsing import Feed
+    from crawler.uploading import Uploading
 
 PAGES = "pages.jsonl"
 STORE = "frontier"
@@ -168,6 +169,7 @@ class Job:
             retry_after_cap=self.config.backoff.retry_after_cap,
         )
         self.pages = self.open_lines(PAGES)
+        self.uploading: Uploading | None = None
         self.recorder = self._open_recorder(engine)
 
     def _check_books(self) -> None:
@@ -210,7 +212,8 @@ class Job:
     def _open_recorder(self, engine: Engine) -> Recorder | None:
         if self.directory is None:
             return None
-        stores = Stores(self.directory, self.config.store)
+        stores = Stores(self.directory, self.config.store, self.config.objects)
+        self.uploading = stores.uploads(engine, self.frontier, self.commits, self._rng, self.now)
         outbox = stores.outbox(engine, self.frontier, self.commits)
         archive = stores.archive(self.commits, self._rng, self.config.robots.token)
         return Recorder(
@@ -231,6 +234,9 @@ class Job:
 
     def close(self) -> None:
         """Commit everything, close the outputs and let the directory go."""
+        if self.uploading is not None:
+            self.commits.commit(self.now())
+            self.uploading.finish(everything=not self.frontier.pending)
         self.commits.close(self.now())
         self.abandon()
 

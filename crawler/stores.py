@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING
 
 from crawler import __version__
 from crawler.outbox import Outbox
-from crawler.store import WarcWriter, read_record, sync_directory
+from crawler.store import ArchiveReader, ObjectStore, Uploader, WarcWriter, sync_directory
+from crawler.uploading import Uploading, crawl_id
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
     from random import Random
 
     from crawler.commit import GroupCommit
     from crawler.frontier import Engine, Frontier
     from crawler.model import Fingerprint
-    from crawler.store import PageRow, Record, StoreOptions
+    from crawler.store import ObjectOptions, PageRow, Record, StoreOptions
     from crawler.store.catalog import Catalog
 
 ARCHIVE = "warc"
@@ -30,12 +32,17 @@ class Stores:
     Args:
         directory: The job directory.
         options: Which stores.
+        objects: Where finished files go.
     """
 
-    def __init__(self, directory: Path, options: StoreOptions) -> None:
+    def __init__(
+        self, directory: Path, options: StoreOptions, objects: ObjectOptions | None = None
+    ) -> None:
         self._directory = directory
         self._options = options
+        self._objects = objects if objects is not None and objects.url else None
         self._catalog: Catalog | None = None
+        self._reader = ArchiveReader(directory / ARCHIVE, None)
 
     def outbox(self, engine: Engine, frontier: Frontier, commits: GroupCommit) -> Outbox | None:
         """Open the catalog as part of every commit; what an earlier run left gets there now.
@@ -87,6 +94,46 @@ class Stores:
         commits.add_output(archive, prefix)
         return archive
 
+    def uploads(
+        self,
+        engine: Engine,
+        frontier: Frontier,
+        commits: GroupCommit,
+        random: Random,
+        now: Callable[[], float],
+    ) -> Uploading | None:
+        """Open the object store, as part of every commit.
+
+        Args:
+            engine: Knows what is uploaded, and which crawl this is.
+            frontier: Its batches record it.
+            commits: Know the files.
+            random: Draws the waits after failures.
+            now: Crawl time; called from another thread.
+
+        Raises:
+            StoreError: It cannot be used, or belongs to another crawl.
+        """
+        options = self._objects
+        if options is None:
+            return None
+        store = ObjectStore.open(options.url, options=options.driver)
+        store.claim(crawl_id(engine, frontier, random))
+        self._reader = ArchiveReader(self._directory / ARCHIVE, store)
+        uploader = Uploader(store, random=random, now=now, keep_local=options.keep_local)
+        uploader.start()
+        uploading = Uploading(
+            self._directory,
+            f"{ARCHIVE}/",
+            uploader,
+            engine,
+            frontier,
+            commits,
+            keep_local=options.keep_local,
+        )
+        commits.add_sink(uploading)
+        return uploading
+
     def find(self, mark: Fingerprint) -> PageRow | None:
         """Return the row of a page in the catalog, None where there is none."""
         return self._catalog.page(mark) if self._catalog is not None else None
@@ -100,6 +147,4 @@ class Stores:
         assert row.warc_file is not None
         assert row.warc_offset is not None
         assert row.warc_length is not None
-        return read_record(
-            self._directory / ARCHIVE / row.warc_file, row.warc_offset, row.warc_length
-        )
+        return self._reader.read(row.warc_file, row.warc_offset, row.warc_length)

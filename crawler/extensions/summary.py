@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from crawler.clock import iso_utc
 from crawler.model import Outcome
+from crawler.store import masked
+from crawler.stores import ARCHIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,6 +61,8 @@ def summary(job: Job, *, reason: str, elapsed: float) -> str:
         ("seen set", _seen(job)),
         ("hosts", _hosts(job)),
         ("files", _files(job)),
+        ("archive", _archive(job)),
+        ("uploads", _uploads(job)),
         ("next", _next(job, reason)),
     ]
     return "\n".join(f"{name:>10}  {text}" for name, text in rows if text)
@@ -104,6 +108,28 @@ def _files(job: Job) -> str:
     if job.pages is None:
         return ""
     return f"{job.pages.path} ({job.pages.length:,} bytes)"
+
+
+def _archive(job: Job) -> str:
+    """Say how much was committed to the archive."""
+    sizes = [
+        size
+        for name, size in job.commits.lengths.items()
+        if name.startswith(f"{ARCHIVE}/") and name.endswith(".gz")
+    ]
+    if not sizes or job.directory is None:
+        return ""
+    files = "1 file" if len(sizes) == 1 else f"{len(sizes):,} files"
+    return f"{job.directory / ARCHIVE} ({files}, {sum(sizes):,} bytes)"
+
+
+def _uploads(job: Job) -> str:
+    if job.uploading is None:
+        return ""
+    pending, place = job.uploading.pending, job.config.objects.url
+    if not pending.files:
+        return f"all finished files are in {masked(place)}"
+    return f"{pending.files:,} files of {pending.bytes:,} bytes are not in {masked(place)} yet"
 
 
 def _next(job: Job, reason: str) -> str:

@@ -10,7 +10,7 @@ from crawler.store.archive import ArchiveReader
 from crawler.store.cdxj import surt
 from crawler.store.jsonl import JsonLines, Line, to_json
 from crawler.store.lock import JobLock, sync_directory
-from crawler.store.objects import ObjectOptions, ObjectStore
+from crawler.store.objects import ObjectOptions, ObjectStore, masked
 from crawler.store.options import StoreOptions
 from crawler.store.pages import (
     DomainRow,
@@ -59,6 +59,7 @@ __all__ = [
     "VisitRow",
     "WarcWriter",
     "all_pages",
+    "masked",
     "page_record",
     "payload_digest",
     "read_record",

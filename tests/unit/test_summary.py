@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from scrapy import Request
+from scrapy.http import Response
 
 from crawler.config import Config
 from crawler.extensions.summary import progress_line, summary
 from crawler.job import Job
 from crawler.model import Allow, Discovery, Outcome, Reason
+from crawler.visits import Answer, Visit
 from tests.support.shell import project_settings
 
 
@@ -115,6 +118,23 @@ def test_files_and_the_next_step_are_named(tmp_path):
     text = summary(job, reason="finished", elapsed=1)
     assert _row(text, "files") == f"{tmp_path}/pages.jsonl (8 bytes)"
     assert _row(text, "next").startswith(f"head -1 {tmp_path}/pages.jsonl")
+    job.close()
+
+
+def test_archive_and_uploads_are_named(tmp_path):
+    """What was committed to the archive is told, and whether all of it is in the object store."""
+    place = (tmp_path / "there").as_uri()
+    job = _job(tmp_path / "job", STORE_OBJECTS=place)
+    list(job.add_seeds())
+    visit = Visit(job.frontier.next(job.now(), lambda _url, _origin: Allow()))
+    url = visit.lease.url
+    visit.answer = Answer(Request(url), Response(url, body=b"text"), job.now(), b"text")
+    job.settle(visit, Outcome.SKIPPED_TYPE)
+    job.commits.commit(job.now())
+    text = summary(job, reason="finished", elapsed=1)
+    size = (tmp_path / "job/warc/web-00000.warc.gz").stat().st_size
+    assert _row(text, "archive") == f"{tmp_path}/job/warc (1 file, {size:,} bytes)"
+    assert _row(text, "uploads") == f"all finished files are in {place}"
     job.close()
 
 
