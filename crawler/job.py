@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakKeyDictionary
 
 from crawler.admission import Admission
+from crawler.charter import Charter
 from crawler.clock import SystemClock
 from crawler.commit import GroupCommit, verify
 from crawler.config import Config
@@ -36,6 +37,7 @@ from crawler.store import JobLock, JsonLines, page_record, sync_directory
 from crawler.stores import Stores
 from crawler.urls import (
     Canonicalizer,
+    Scope,
     fingerprint,
     host_key,
     host_of,
@@ -85,16 +87,18 @@ class Job:
         self.visits = Visits()
         self._seeds: Sequence[str] = getattr(spider, "seed_urls", ())
         self.robots_answers: Counter[str] = Counter()  # by status, or the kind of failure
-        self.admission = Admission(
+        scope: Scope | None = getattr(spider, "scope", None)
+        patterns = getattr(spider, "allow", ()), getattr(spider, "deny", ())
+        only_pages = bool(getattr(spider, "only_pages", False))
+        self._charter = Charter.of(
             self._seeds,
-            getattr(spider, "scope", None),
-            config.url_filter(
-                getattr(spider, "allow", ()),
-                getattr(spider, "deny", ()),
-                only_pages=getattr(spider, "only_pages", False),
-            ),
-            config.networks,
+            scope,
+            patterns,
+            only_pages=only_pages,
+            max_depth=config.frontier.max_depth,
         )
+        url_filter = config.url_filter(*patterns, only_pages=only_pages)
+        self.admission = Admission(self._seeds, scope, url_filter, config.networks)
         self._rng = random.Random()
         self.fingerprinter = make_fingerprinter(config.dedupe.algorithm)
         self._lock: JobLock | None = None
@@ -151,6 +155,7 @@ class Job:
             "known URLs would not be recognised; go back to the URLS_ settings of the first run, "
             "or start anew with another JOBDIR",
         )
+        self._charter.keep(self.frontier)
         self._check_books()
         self.resumed = self.frontier.counts.discovered > 0
         self.commits = GroupCommit(

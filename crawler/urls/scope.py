@@ -56,12 +56,12 @@ class Scope:
     Cost: O(1) for a host seen before, about 5 µs for a new one.
     """
 
-    __slots__ = ("_hosts", "_known", "_mode", "_sites")
+    __slots__ = ("_hosts", "_known", "_sites", "mode")
 
     def __init__(self, seeds: Iterable[str], mode: ScopeMode = "site") -> None:
         if mode not in get_args(ScopeMode):
             raise ConfigError(f"scope {mode!r}: expected one of {', '.join(get_args(ScopeMode))}")
-        self._mode = mode
+        self.mode: ScopeMode = mode
         self._hosts: set[str] = set()
         self._sites: set[tuple[str, str]] = set()
         self._known: dict[str, bool] = {}
@@ -78,7 +78,7 @@ class Scope:
 
     def contains(self, url: str) -> bool:
         """Tell whether a normalised URL is inside."""
-        if self._mode == "any":
+        if self.mode == "any":
             return True
         key = host_key(url)
         inside = self._known.get(key)
@@ -87,7 +87,7 @@ class Scope:
     def _look_up(self, key: str) -> bool:
         if len(self._known) >= _MOST_HOSTS:
             self._known.clear()
-        inside = key in self._hosts or (self._mode == "site" and _site_and_port(key) in self._sites)
+        inside = key in self._hosts or (self.mode == "site" and _site_and_port(key) in self._sites)
         self._known[key] = inside
         return inside
 
