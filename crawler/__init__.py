@@ -35,8 +35,8 @@ The shell moves values between Scrapy and the stages:
 * ``network``     resolver with address guard, HTTP handler
 * ``middlewares``, ``spiders``, ``pipelines``, ``extensions``, ``commands``   as in any project
 
-``charter`` keeps with what a crawl was begun. ``inspection`` and ``explanation`` read a job directory
-from outside; ``docs`` writes the generated documents.
+``charter`` keeps with what a crawl was begun. ``inspection`` and ``explanation`` read a job
+directory from outside; ``docs`` writes the generated documents.
 
 On the ground lie ``model`` (the values that travel), ``clock`` and ``errors``.
 """
