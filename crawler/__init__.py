@@ -35,7 +35,8 @@ The shell moves values between Scrapy and the stages:
 * ``network``     resolver with address guard, HTTP handler
 * ``middlewares``, ``spiders``, ``pipelines``, ``extensions``, ``commands``   as in any project
 
-``inspection`` reads a job directory from outside; ``docs`` writes the generated documents.
+``inspection`` reads a job directory from outside, ``api`` serves it over HTTP; ``docs`` writes
+the generated documents.
 
 On the ground lie ``model`` (the values that travel), ``clock`` and ``errors``.
 """
