@@ -41,6 +41,7 @@ class Config:
     objects: ObjectOptions
     networks: tuple[Network, ...]
     hosts: dict[str, str]
+    api: tuple[str, int, str]  # host, port, token
     sitemaps: bool
     max_copies: int
     max_wait: float
@@ -96,6 +97,7 @@ class Config:
             ),
             networks=_networks(v["SAFETY_ALLOWED_NETWORKS"]),
             hosts={name.lower(): address for name, address in v["SAFETY_HOSTS"].items()},
+            api=(v["API_HOST"], v["API_PORT"], v["API_TOKEN"]),
             sitemaps=v["SEEDS_SITEMAPS"],
             max_copies=v["FRONTIER_MAX_COPIES"],
             max_wait=v["FRONTIER_MAX_WAIT"],

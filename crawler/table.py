@@ -163,6 +163,7 @@ PREFIXES = (
     "DEDUPE_",
     "STORE_",
     "SAFETY_",
+    "API_",
 )
 
 _DAY = 86_400
@@ -399,6 +400,17 @@ TABLE: tuple[Setting, ...] = (
     ),
     Setting(
         "SAFETY_HOSTS", {}, "Fixed addresses of host names, asked before DNS: {name: address}.",
+    ),
+    # --- the read API ---
+    Setting(
+        "API_HOST", "127.0.0.1",
+        "Address that `scrapy api` listens on; one that other machines reach needs API_TOKEN.",
+    ),
+    Setting("API_PORT", 8000, "Its port; 0 takes a free one.", "port", 0, 65_535),
+    Setting(
+        "API_TOKEN", "",
+        "Every request must carry it as `Authorization: Bearer TOKEN`; empty asks for none. At "
+        "least 16 characters.", secret=True,
     ),
 )  # fmt: skip
 

@@ -226,6 +226,9 @@ ARRIVES = [
     ("STORE_KEEP_LOCAL", False, lambda c: c.objects.keep_local),
     ("SAFETY_ALLOWED_NETWORKS", ["10.0.0.0/8"], lambda c: list(map(str, c.networks))),
     ("SAFETY_HOSTS", {"a.example": "127.0.0.1"}, lambda c: c.hosts),
+    ("API_HOST", "::1", lambda c: c.api[0]),
+    ("API_PORT", 0, lambda c: c.api[1]),
+    ("API_TOKEN", "a-token-of-some-length", lambda c: c.api[2]),
 ]
 FILTERS = {
     "FRONTIER_MAX_URL_LENGTH": (20, Reason.URL_LENGTH),

@@ -1,0 +1,49 @@
+"""The page for people: what the API has, from its own description, without a script."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+"""Content-Security-Policy of the page."""
+
+_HEAD = """\
+<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+body {{ font: 1rem/1.5 sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }}
+code {{ font: .9rem monospace; background: #8881; padding: .1rem .2rem }}
+dt {{ margin-top: .4rem }}
+</style>
+<h1>{title}</h1>
+<p>{description}</p>
+<p>For programs: <a href="/openapi.json">/openapi.json</a> (OpenAPI).</p>
+"""
+
+
+def manual(openapi: Mapping[str, Any]) -> str:
+    """Return an HTML page that lists the endpoints of an API and their parameters."""
+    info = openapi["info"]
+    head = _HEAD.format(title=escape(info["title"]), description=escape(info["description"]))
+    parts = [_endpoint(path, methods["get"]) for path, methods in openapi["paths"].items()]
+    return head + "".join(parts) + "</html>\n"
+
+
+def _endpoint(path: str, operation: Mapping[str, Any]) -> str:
+    rows = [_parameter(one) for one in operation.get("parameters", ())]
+    table = f"<dl>{''.join(rows)}</dl>\n" if rows else ""
+    summary = escape(operation.get("description") or operation["summary"])
+    return f"<h2><code>GET {escape(path)}</code></h2>\n<p>{summary}</p>\n{table}"
+
+
+def _parameter(one: Mapping[str, Any]) -> str:
+    needed = " (required)" if one["required"] and one["in"] == "query" else ""
+    name = f"<dt><code>{escape(one['name'])}</code>{needed}</dt>"
+    return f"{name}<dd>{escape(one.get('description', ''))}</dd>\n"
