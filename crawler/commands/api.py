@@ -97,7 +97,7 @@ def _serve(settings: BaseSettings) -> None:
 def _archive(directory: Path, config: Config) -> ArchiveReader:
     """Return the archive: segments that are here, and those that were uploaded."""
     url, driver = config.objects.url, config.objects.driver
-    store = ObjectStore.open(url, options=driver) if url else None
+    store = ObjectStore.open(url, options=driver, read_only=True) if url else None
     return ArchiveReader(directory / ARCHIVE, store)
 
 

@@ -69,11 +69,19 @@ class ObjectStore:
         self._secrets: tuple[str, ...] = ()
 
     @classmethod
-    def open(cls, url: str, *, options: Mapping[str, Any], part_bytes: int = _PART) -> Self:
+    def open(
+        cls,
+        url: str,
+        *,
+        options: Mapping[str, Any],
+        part_bytes: int = _PART,
+        read_only: bool = False,
+    ) -> Self:
         """Connect, and try whether files can be written and read.
 
         Args:
             url: ``protocol://place/prefix``.
+            read_only: Try nothing, and write nothing: it is only read.
             options: Of the driver, such as ``{"endpoint_url": "http://localhost:9000"}``.
                 Credentials that are not in them are taken from the environment.
             part_bytes: Size of the parts of a large file; S3 takes 5 MiB and more.
@@ -87,7 +95,8 @@ class ObjectStore:
             files, root = _connect(protocol, url, options)
             store = cls(files, root, url, Transfer(files, protocol, part_bytes))
             store._secrets = secrets
-            store._probe()
+            if not read_only:
+                store._probe()
         except Exception as error:
             said = _without(secrets, str(error) or type(error).__name__)
             raise StoreError(

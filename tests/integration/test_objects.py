@@ -209,6 +209,14 @@ def test_a_missing_driver_is_named(opened, monkeypatch):
         opened(f"s3://{BUCKET}")
 
 
+def test_a_reader_writes_nothing(s3):
+    """Opened for reading only, a store is not tried by writing: the key need not allow it."""
+    before = len(s3.log())
+    store = ObjectStore.open(f"s3://{BUCKET}/x", options={}, read_only=True)
+    assert store.exists("nothing") is None
+    assert not [line for line in s3.log()[before:] if '"PUT' in line or '"POST' in line]
+
+
 def test_a_missing_bucket_is_not_made(s3, opened):
     """A misspelt name must not become a bucket of its own."""
     with pytest.raises(StoreError, match=r"STORE_OBJECTS=s3://attic/x cannot.*make the bucket"):
