@@ -26,6 +26,7 @@ The shell moves values between Scrapy and the stages:
 * ``job``         puts everything of one crawl together, with ``admission`` (what belongs to it) and
   ``consequences`` (what answers mean); ``commit`` makes results durable, ``ledger`` keeps what
   other stages store with the frontier
+* ``received``    an answer, and the page that is made of it
 * ``recording``   what is kept of a visit beside its line; ``stores`` opens archive and catalog,
   ``outbox`` brings rows to the catalog
 * ``scheduler``, ``requests``, ``visits``   the frontier in Scrapy's terms

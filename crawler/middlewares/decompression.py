@@ -15,7 +15,7 @@ from scrapy.responsetypes import responsetypes
 
 from crawler.consequences import INTERRUPTED, keeps_interrupted
 from crawler.job import Job
-from crawler.middlewares.codings import CodingError, CutShortError, TooLargeError, decode
+from crawler.parsing.codings import CodingError, CutShortError, TooLargeError, decode
 from crawler.politeness import Trouble
 
 if TYPE_CHECKING:
