@@ -37,7 +37,8 @@ The shell moves values between Scrapy and the stages:
 * ``middlewares``, ``spiders``, ``pipelines``, ``extensions``, ``commands``   as in any project
 
 ``charter`` keeps with what a crawl was begun. ``inspection`` and ``explanation`` read a job
-directory from outside, ``api`` serves it over HTTP; ``docs`` writes the generated documents.
+directory from outside, ``reading`` what a crawl has kept, ``api`` serves it over HTTP; ``docs``
+writes the generated documents.
 
 On the ground lie ``model`` (the values that travel), ``clock`` and ``errors``.
 """

@@ -34,7 +34,7 @@ from crawler.politeness import (
 from crawler.recording import Recorder
 from crawler.seams import current_visit
 from crawler.store import JobLock, JsonLines, page_record, sync_directory
-from crawler.stores import Stores
+from crawler.stores import PAGES, Stores
 from crawler.urls import (
     Canonicalizer,
     Scope,
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from crawler.parsing import Feed
     from crawler.uploading import Uploading
 
-PAGES = "pages.jsonl"
 STORE = "frontier"
 _SEEDS_AT_ONCE = 5000
 DAMAGED = "store_damaged"
