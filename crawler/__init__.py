@@ -26,6 +26,7 @@ The shell moves values between Scrapy and the stages:
 * ``job``         puts everything of one crawl together, with ``admission`` (what belongs to it) and
   ``consequences`` (what answers mean); ``commit`` makes results durable, ``ledger`` keeps what
   other stages store with the frontier
+* ``received``    an answer, and the page that is made of it
 * ``recording``   what is kept of a visit beside its line; ``stores`` opens archive and catalog,
   ``outbox`` brings rows to the catalog
 * ``scheduler``, ``requests``, ``visits``   the frontier in Scrapy's terms
@@ -36,7 +37,8 @@ The shell moves values between Scrapy and the stages:
 * ``middlewares``, ``spiders``, ``pipelines``, ``extensions``, ``commands``   as in any project
 
 ``charter`` keeps with what a crawl was begun. ``inspection`` and ``explanation`` read a job
-directory from outside, ``api`` serves it over HTTP; ``docs`` writes the generated documents.
+directory from outside, ``reading`` what a crawl has kept, ``api`` serves it over HTTP; ``docs``
+writes the generated documents.
 
 On the ground lie ``model`` (the values that travel), ``clock`` and ``errors``.
 """

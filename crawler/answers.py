@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from crawler.parsing import Document, finish, split_content_type
+from crawler.consequences import INTERRUPTED
+from crawler.parsing import finish
+from crawler.received import Received, choose
 from crawler.workers import Workers
 
 if TYPE_CHECKING:
@@ -14,10 +15,8 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from crawler.job import Job
-    from crawler.parsing import Chosen, Feed, ParsedPage
+    from crawler.parsing import Chosen, Document, Feed, ParsedPage
     from crawler.visits import Visit
-
-_ROBOTS = "/robots.txt"
 
 
 class Answers:
@@ -30,31 +29,27 @@ class Answers:
 
     def __init__(self, job: Job, sitemaps: Collection[str] = ()) -> None:
         self._job = job
-        self._types = job.config.types
         self._sitemaps = frozenset(sitemaps)
         self._workers: Workers | None = None
 
-    def choose(self, response: Response, visit: Visit | None) -> tuple[Chosen, Document] | None:
-        """Return what reads an answer, with the answer as it wants it; None if nothing does."""
-        headers, job = response.headers.getlist, self._job
-        media, charset = split_content_type(b",".join(headers(b"Content-Type")))
-        document = Document(
+    def received(self, response: Response, visit: Visit | None) -> Received:
+        """Return an answer with what the frontier knows of its URL."""
+        entry = visit.lease.entry if visit is not None else None
+        return Received(
+            url=entry.url if entry is not None else response.url,
+            status=response.status,
+            headers=response.headers.getlist,
             body=response.body,
-            url=response.url,
-            media=media,
-            charset=charset,
-            resolver=job.canonicalizer,
-            options=job.config.parsing,
-            robots_headers=[value.decode("latin-1") for value in headers(b"X-Robots-Tag")],
-            link_headers=[value.decode("utf-8", "replace") for value in headers(b"Link")],
-            token=job.config.robots.token,
-            now=job.now(),
-            listed=visit is not None and self._is_listed(visit),
+            at=visit.answer.at if visit is not None and visit.answer else self._job.now(),
+            depth=entry.depth if entry is not None else 0,
+            referrer=entry.referrer if entry is not None else None,
+            interrupted=INTERRUPTED in response.flags,
+            listed=entry is not None and entry.url in self._sitemaps,
         )
-        chosen = self._types.choose(document)
-        if chosen is None:
-            return None
-        return chosen, document if chosen.media == media else replace(document, media=chosen.media)
+
+    def choose(self, received: Received) -> tuple[Chosen, Document] | None:
+        """Return what reads an answer, with the answer as it wants it; None if nothing does."""
+        return choose(received, self._job.config, self._job.canonicalizer)
 
     async def read_apart(self, chosen: Chosen, document: Document) -> ParsedPage | Feed:
         """Have a document read in a process of its own."""
@@ -66,11 +61,3 @@ class Answers:
         """End the processes, if there are any."""
         if self._workers is not None:
             self._workers.close()
-
-    def _is_listed(self, visit: Visit) -> bool:
-        """Whether a URL was named as a sitemap: by a robots.txt, or by the operator."""
-        entry = visit.lease.entry
-        if entry is None:
-            return False
-        named = entry.referrer is not None and entry.referrer.endswith(_ROBOTS)
-        return named or entry.url in self._sitemaps

@@ -47,6 +47,7 @@ class Config:
     max_wait: float
     commit_interval: float
     commit_pages: int
+    most_bytes: int
     _limits: tuple[int, int, int]
     _extensions: tuple[str, ...]
 
@@ -103,6 +104,7 @@ class Config:
             max_wait=v["FRONTIER_MAX_WAIT"],
             commit_interval=v["FRONTIER_COMMIT_INTERVAL"],
             commit_pages=1 if v["FRONTIER_SYNC"] == "commit" else v["FRONTIER_COMMIT_PAGES"],
+            most_bytes=_most_bytes(settings),
             _limits=(
                 v["FRONTIER_MAX_URL_LENGTH"],
                 v["FRONTIER_MAX_PATH_SEGMENTS"],
@@ -205,6 +207,16 @@ def _extensions(given: list[str], types: ContentTypes) -> tuple[str, ...]:
     if endings != FILE_EXTENSIONS:
         return endings
     return tuple(one for one in endings if one not in types.extensions)
+
+
+def _most_bytes(settings: BaseSettings) -> int:
+    raw = settings.get("DOWNLOAD_MAXSIZE")
+    try:
+        return int(raw)
+    except (TypeError, ValueError):
+        raise ConfigError(
+            f"DOWNLOAD_MAXSIZE={raw!r}: expected a whole number (bytes), 0 for no limit"
+        ) from None
 
 
 def _urls(v: Values) -> UrlOptions:

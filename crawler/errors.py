@@ -4,6 +4,7 @@
 
     CrawlerError
     ├── ConfigError   a setting, spider argument or seed is unusable; the crawl does not start
+    ├── QueryError    what is asked for is no question, or has no answer
     └── StoreError    a job directory or a file in it cannot be used; nothing was changed
 
 What the web does wrong is never an exception: it ends in an outcome or a rejection
@@ -19,6 +20,10 @@ class CrawlerError(Exception):
 
 class ConfigError(CrawlerError):
     """A setting, a spider argument or a seed cannot be used."""
+
+
+class QueryError(CrawlerError):
+    """What is asked of a finished crawl cannot be read, or is not there."""
 
 
 class StoreError(CrawlerError):

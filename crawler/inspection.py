@@ -16,8 +16,9 @@ from crawler.frontier.engine import Engine, Table, all_rows
 from crawler.frontier.entry import Entry
 from crawler.frontier.seen import CODES
 from crawler.frontier.snapshot import read_counts, read_hosts
-from crawler.job import PAGES, STORE
+from crawler.job import STORE
 from crawler.store import JobLock
+from crawler.stores import PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

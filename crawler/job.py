@@ -21,7 +21,7 @@ from crawler.clock import SystemClock
 from crawler.commit import GroupCommit, verify
 from crawler.config import Config
 from crawler.consequences import Consequences
-from crawler.dedupe import Indexes, IndexRow, make_fingerprinter
+from crawler.dedupe import Verdicts
 from crawler.errors import StoreError
 from crawler.frontier import Frontier, MemoryEngine, RocksEngine
 from crawler.ledger import Ledger
@@ -34,14 +34,12 @@ from crawler.politeness import (
 from crawler.recording import Recorder
 from crawler.seams import current_visit
 from crawler.store import JobLock, JsonLines, page_record, sync_directory
-from crawler.stores import Stores
+from crawler.stores import PAGES, Stores
 from crawler.urls import (
     Canonicalizer,
     Scope,
     fingerprint,
     host_key,
-    host_of,
-    site_of,
 )
 from crawler.visits import Visit, Visits
 
@@ -58,7 +56,6 @@ if TYPE_CHECKING:
     from crawler.parsing import Feed
     from crawler.uploading import Uploading
 
-PAGES = "pages.jsonl"
 STORE = "frontier"
 _SEEDS_AT_ONCE = 5000
 DAMAGED = "store_damaged"
@@ -100,7 +97,6 @@ class Job:
         url_filter = config.url_filter(*patterns, only_pages=only_pages)
         self.admission = Admission(self._seeds, scope, url_filter, config.networks)
         self._rng = random.Random()
-        self.fingerprinter = make_fingerprinter(config.dedupe.algorithm)
         self._lock: JobLock | None = None
         try:
             self._open()
@@ -138,8 +134,8 @@ class Job:
         self.robots = Robots(
             self.config.robots, self._rng, self.canonicalizer.resolve, self._ledger.robots
         )
-        self.indexes = Indexes(self.config.dedupe)
-        self.indexes.load(self._ledger.pages())
+        self.verdicts = Verdicts(self.config.dedupe)
+        self.verdicts.indexes.load(self._ledger.pages())
         now = self.now()
         self.frontier = Frontier(
             engine,
@@ -382,21 +378,9 @@ class Job:
             if visit is not None and visit.page is page:
                 visit.line = line
         page.stored = True
-        if page.interrupted:  # a stump tells nothing of the pages that are like it
-            return
-        site, signature = site_of(host_of(page.url)), page.signature
-        if page.content_hash is not None:
-            self.indexes.exact.add(bytes.fromhex(page.content_hash), page.url)
-        if signature is not None:
-            self.indexes.near.add(signature, page.url, site)
-        row = IndexRow(
-            page.url,
-            page.content_hash,
-            str(signature) if signature is not None else None,
-            signature.tokens if signature is not None else 0,
-            site,
-        )
-        _with_outcome(partial(self._ledger.add_page, self.frontier, row))
+        row = self.verdicts.keep(page)
+        if row is not None:
+            _with_outcome(partial(self._ledger.add_page, self.frontier, row))
 
 
 def _with_outcome(action: Callable[[], None]) -> None:

@@ -10,6 +10,7 @@ from crawler.consequences import INTERRUPTED
 from crawler.errors import StoreError
 from crawler.model import Outcome
 from crawler.parsing import split_content_type
+from crawler.received import header_text
 from crawler.store import Exchange, PageRow, Revisited, payload_digest
 from crawler.urls import host_key, host_of, site_of
 
@@ -202,14 +203,14 @@ def _target(visit: Visit, outcome: Outcome) -> str | None:
 
 
 def _of_answer(answer: Answer) -> dict[str, Any]:
-    header = answer.response.headers.get
-    media, _ = split_content_type(b",".join(answer.response.headers.getlist(b"Content-Type")))
+    header = answer.response.headers.getlist
+    media, _ = split_content_type(b",".join(header("Content-Type")))
     return {
         "fetched_at": answer.at,
         "status_code": answer.response.status,
         "content_type": media or None,
-        "etag": header_text(header(b"ETag")),
-        "last_modified": header_text(header(b"Last-Modified")),
+        "etag": header_text(header("ETag")),
+        "last_modified": header_text(header("Last-Modified")),
         "body_bytes": len(answer.body),
         "content_hash": sha256(answer.body).digest() if answer.body else None,
     }
@@ -230,8 +231,3 @@ def _of_page(page: Page) -> dict[str, Any]:
         "duplicate_of": copy.of if copy is not None else None,
         "duplicate_distance": copy.distance if copy is not None else None,
     }
-
-
-def header_text(value: bytes | None) -> str | None:
-    """Return a header's value as text, None for none."""
-    return value.decode("latin-1")[:500] if value else None

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from crawler.store import ObjectOptions, PageRow, Record, StoreOptions
     from crawler.store.catalog import Catalog
 
+PAGES = "pages.jsonl"
 ARCHIVE = "warc"
 """Folder of the archive in the job directory."""
 CATALOG = "catalog.sqlite"

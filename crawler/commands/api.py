@@ -13,10 +13,10 @@ from scrapy.exceptions import UsageError
 
 from crawler.config import Config
 from crawler.errors import CrawlerError, StoreError
-from crawler.job import PAGES, job_directory
-from crawler.middlewares.codings import CodingError, CutShortError, TooLargeError, decode
+from crawler.job import job_directory
+from crawler.parsing.codings import CodingError, CutShortError, TooLargeError, decode
 from crawler.store import ArchiveReader, ObjectStore
-from crawler.stores import ARCHIVE, CATALOG
+from crawler.stores import ARCHIVE, CATALOG, PAGES
 from crawler.urls import Canonicalizer, fingerprint, host_key
 
 if TYPE_CHECKING:

@@ -33,6 +33,7 @@ from crawler.dedupe.simhash import (
     parse_signature,
 )
 from crawler.dedupe.url_table import UrlTable
+from crawler.dedupe.verdicts import Verdicts
 
 __all__ = [
     "EMPTY_HASH",
@@ -44,6 +45,7 @@ __all__ = [
     "Match",
     "NearIndex",
     "UrlTable",
+    "Verdicts",
     "body_hash",
     "content_hash",
     "make_fingerprinter",

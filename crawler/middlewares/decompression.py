@@ -15,7 +15,7 @@ from scrapy.responsetypes import responsetypes
 
 from crawler.consequences import INTERRUPTED, keeps_interrupted
 from crawler.job import Job
-from crawler.middlewares.codings import CodingError, CutShortError, TooLargeError, decode
+from crawler.parsing.codings import CodingError, CutShortError, TooLargeError, decode
 from crawler.politeness import Trouble
 
 if TYPE_CHECKING:
@@ -92,7 +92,9 @@ def _note_body(visit: Visit | None, body: bytes) -> None:
 
 
 def _decoded(response: Response, body: bytes, *flags: str) -> Response:
-    del response.headers[b"Content-Encoding"]
+    headers = response.headers.copy()  # the archive wants them as they came
+    del headers[b"Content-Encoding"]
     # Scrapy gave the packed body a class without text; other spiders want `.css`
-    kind = responsetypes.from_args(headers=response.headers, url=response.url, body=body)
-    return response.replace(body=body, cls=kind, flags=[*response.flags, *flags])
+    kind = responsetypes.from_args(headers=headers, url=response.url, body=body)
+    flags = (*response.flags, *flags)
+    return response.replace(body=body, headers=headers, cls=kind, flags=list(flags))

@@ -2,6 +2,7 @@
 
 ::
 
+    packed bytes ──codings──▶ bytes
     bytes ──types──▶ which module reads them ──reading──▶ ParsedPage or Feed, within the bounds
 
     bytes ──charset──▶ text ──bounds──▶ safe text ──html──▶ ParsedPage

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import DropItem, NotConfigured
 
-from crawler.dedupe import content_hash
 from crawler.job import Job
-from crawler.model import Duplicate, Outcome, Page
+from crawler.model import Page
 
 if TYPE_CHECKING:
     from typing import Self
@@ -23,7 +22,7 @@ class ExactDuplicatesPipeline:
     """
 
     def __init__(self, job: Job) -> None:
-        self._index = job.indexes.exact
+        self._verdicts = job.verdicts
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -37,9 +36,7 @@ class ExactDuplicatesPipeline:
         """Note the page's content hash; drop the page when the content is known."""
         if not isinstance(item, Page):
             return item
-        item.content_hash = item.body_hash or content_hash(item.text).hex()
-        first = self._index.lookup(bytes.fromhex(item.content_hash), item.url)
-        if first is not None:
-            item.duplicate = Duplicate(first, Outcome.DUPLICATE_EXACT)
-            raise DropItem(f"same content as {first}")
+        copy = self._verdicts.exact(item)
+        if copy is not None:
+            raise DropItem(f"same content as {copy.of}")
         return item

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import DropItem, NotConfigured
 
 from crawler.job import Job
-from crawler.model import Duplicate, Outcome, Page
-from crawler.urls import host_of, site_of
+from crawler.model import Page
 
 if TYPE_CHECKING:
     from typing import Self
@@ -21,8 +19,7 @@ class NearDuplicatesPipeline:
     """Gives the verdict on similar texts. Spec: Charikar 2002; Manku, Jain, Das Sarma 2007."""
 
     def __init__(self, job: Job) -> None:
-        self._index = job.indexes.near
-        self._fingerprinter = job.fingerprinter
+        self._verdicts = job.verdicts
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -36,13 +33,7 @@ class NearDuplicatesPipeline:
         """Note the page's simhash; drop the page when a similar one of its kind is known."""
         if not isinstance(item, Page):
             return item
-        signature = self._fingerprinter.fingerprint(item.text)
-        item.simhash = str(signature)
-        if not item.main_text:  # a text with boilerplate is never compared with one without
-            signature = replace(signature, algorithm=f"{signature.algorithm}+full")
-        item.signature = signature
-        match = self._index.lookup(signature, item.url, site_of(host_of(item.url)))
-        if match is not None:
-            item.duplicate = Duplicate(match.url, Outcome.DUPLICATE_NEAR, match.distance)
-            raise DropItem(f"{match.distance} bits from {match.url}")
+        copy = self._verdicts.near(item)
+        if copy is not None:
+            raise DropItem(f"{copy.distance} bits from {copy.of}")
         return item

@@ -10,12 +10,11 @@ import scrapy
 from crawler.answers import Answers
 from crawler.arguments import WebArguments
 from crawler.config import Config, add_pipelines
-from crawler.consequences import INTERRUPTED, location_text
-from crawler.dedupe import body_hash
+from crawler.consequences import location_text
 from crawler.job import Job
-from crawler.model import Outcome, Page
+from crawler.model import Outcome
 from crawler.parsing import Feed, parse_refresh, read
-from crawler.recording import header_text
+from crawler.received import USABLE, page_of
 from crawler.workers import KILLED
 
 if TYPE_CHECKING:
@@ -25,11 +24,11 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
+    from crawler.model import Page
     from crawler.parsing import Chosen, Document, ParsedPage
+    from crawler.received import Received
     from crawler.urls import Scope
     from crawler.visits import Visit
-
-_OK = range(200, 300)
 
 
 class WebSpider(scrapy.Spider):
@@ -84,18 +83,20 @@ class WebSpider(scrapy.Spider):
         visit = job.visits.of(response.request)
         if visit is not None and visit.outcome is not None:
             return ()  # the status said enough, or nothing came of the body
-        if response.status not in _OK:
+        if response.status not in USABLE:
             _end(visit, Outcome.REFUSED)  # a 3xx that leads nowhere
             return ()
         answers = self._answers_of(job)
-        chosen = answers.choose(response, visit)
+        received = answers.received(response, visit)
+        chosen = answers.choose(received)
         if chosen is None:
             _end(visit, Outcome.SKIPPED_TYPE)
             self._follow(response, visit, None)
             return ()
         if chosen[0].kind.isolated:
-            return self._parse_apart(response, visit, answers, chosen)
-        return self._results(response, visit, chosen[0].media, read(chosen[0].kind, chosen[1]))
+            return self._parse_apart(response, visit, received, chosen)
+        found = read(chosen[0].kind, chosen[1])
+        return self._results(response, visit, received, chosen[0].media, found)
 
     def closed(self, reason: str) -> None:
         """End what was started to parse answers."""
@@ -106,15 +107,20 @@ class WebSpider(scrapy.Spider):
         self,
         response: Response,
         visit: Visit | None,
-        answers: Answers,
+        received: Received,
         chosen: tuple[Chosen, Document],
     ) -> AsyncIterator[Page]:
-        found = await answers.read_apart(*chosen)
-        for page in self._results(response, visit, chosen[0].media, found):
+        found = await self._answers_of(Job.of(self.crawler)).read_apart(*chosen)
+        for page in self._results(response, visit, received, chosen[0].media, found):
             yield page
 
     def _results(
-        self, response: Response, visit: Visit | None, media: str, found: ParsedPage | Feed
+        self,
+        response: Response,
+        visit: Visit | None,
+        received: Received,
+        media: str,
+        found: ParsedPage | Feed,
     ) -> Sequence[Page]:
         """Return the page that was read, and note with the visit all else that follows."""
         self._count(response, found)
@@ -125,10 +131,10 @@ class WebSpider(scrapy.Spider):
                 Job.of(self.crawler).follow_listing(visit, found)
             self._follow(response, visit, None)
             return ()
-        if found.error is not None and not found.text:
+        page = page_of(received, media, found)
+        if page is None:
             _end(visit, Outcome.FAILED_CONTENT)  # it is not what it is said to be
             return ()
-        page = self._page(response, Job.of(self.crawler), visit, media, found)
         if visit is not None:
             visit.page = page
         self._follow(response, visit, found.refresh)
@@ -159,35 +165,6 @@ class WebSpider(scrapy.Spider):
         target = _refresh_target(response, job) or refresh
         if visit is not None and target is not None:
             job.follow_refresh(visit, target)
-
-    def _page(
-        self, response: Response, job: Job, visit: Visit | None, media: str, parsed: ParsedPage
-    ) -> Page:
-        header, entry = response.headers.get, visit.lease.entry if visit is not None else None
-        interrupted = INTERRUPTED in response.flags
-        return Page(
-            url=entry.url if entry is not None else response.url,
-            status=response.status,
-            fetched_at=visit.answer.at if visit is not None and visit.answer else job.now(),
-            depth=entry.depth if entry is not None else 0,
-            referrer=entry.referrer if entry is not None else None,
-            content_type=media,
-            charset=parsed.charset,
-            title=parsed.title,
-            lang=parsed.lang,
-            headings=parsed.headings,
-            text=parsed.text,
-            canonical=parsed.canonical,
-            robots=list(parsed.robots.raw),
-            etag=header_text(header(b"ETag")),
-            last_modified=header_text(header(b"Last-Modified")),
-            bytes=len(response.body),
-            links=parsed.links,
-            body_hash=None if parsed.text.strip() else body_hash(response.body).hex(),
-            main_text=parsed.main_text,
-            truncated=parsed.truncated or interrupted,
-            interrupted=interrupted,
-        )
 
 
 def _refresh_target(response: Response, job: Job) -> str | None:

@@ -7,7 +7,7 @@ not grow any more may go to an object store: :mod:`~crawler.store.uploads` has t
 """
 
 from crawler.store.archive import ArchiveReader
-from crawler.store.cdxj import surt
+from crawler.store.cdxj import Indexed, surt
 from crawler.store.jsonl import JsonLines, Line, to_json
 from crawler.store.lock import JobLock, sync_directory
 from crawler.store.objects import ObjectOptions, ObjectStore, masked
@@ -39,6 +39,7 @@ __all__ = [
     "DomainRow",
     "Exchange",
     "Found",
+    "Indexed",
     "JobLock",
     "JsonLines",
     "Line",

@@ -27,7 +27,7 @@ from crawler.store.database import open_database
 from crawler.store.pages import DomainRow, Found
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from sqlalchemy import ColumnElement, Connection, Executable, Table
     from sqlalchemy.sql.base import ReadOnlyColumnCollection
@@ -110,6 +110,16 @@ class Catalog:
         """Return the page with a hash, None if it was never fetched."""
         rows = self.database.rows(select(PAGES).where(PAGES.c.url_hash == url_hash))
         return page_of(rows[0]) if rows else None
+
+    def pages_of(self, url_hashes: Collection[bytes]) -> dict[bytes, PageRow]:
+        """Return the pages with some hashes, by hash; those never fetched are left out."""
+        found: dict[bytes, PageRow] = {}
+        left = sorted(set(url_hashes))
+        while left:
+            part, left = left[:_KEYS_AT_ONCE], left[_KEYS_AT_ONCE:]
+            rows = self.database.rows(select(PAGES).where(PAGES.c.url_hash.in_(part)))
+            found.update((page.url_hash, page) for page in map(page_of, rows))
+        return found
 
     def pages(self, query: PageQuery) -> Found:
         """Return the pages of a query in order of ``fetched_at``, then ``url_hash``.

@@ -13,8 +13,10 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 import orjson
 
+from crawler.errors import StoreError
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _URL = re.compile(
     rb"(?i:(https?))://(?:[^/?#@]*@)?(\[[^\]/?#]*\]|[^:/?#]*):?([^/?#]*)([^?#]*)\??([^#]*)"
@@ -75,6 +77,41 @@ def index_line(capture: Capture) -> bytes:
     }
     key = f"{surt(url)} {timestamp} ".encode()
     return key + orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
+
+
+class Indexed(NamedTuple):
+    """Where an index says that a record is, and of what."""
+
+    url: str
+    file: str
+    offset: int
+    length: int
+
+
+def read_index(lines: Iterable[bytes], where: str) -> Iterator[Indexed]:
+    """Yield the captures of lines that :func:`index_line` wrote, in the order of the archive.
+
+    A line that is not whole ends them: a crawl may be writing.
+
+    Args:
+        lines: With their line ends.
+        where: Names them in messages.
+
+    Raises:
+        StoreError: A line is no capture.
+    """
+    for number, line in enumerate(lines, 1):
+        if not line.endswith(b"\n"):
+            return
+        try:
+            fields = orjson.loads(line.split(b" ", 2)[2])
+            yield Indexed(
+                fields["url"], fields["filename"], int(fields["offset"]), int(fields["length"])
+            )
+        except (ValueError, KeyError, IndexError, TypeError):
+            raise StoreError(
+                f"{where}, line {number}: is no capture of ours; restore the file from a copy"
+            ) from None
 
 
 def mime_of(headers: Sequence[tuple[bytes, bytes]]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +149,10 @@ class PageReader(Protocol):
 
     def page(self, url_hash: bytes) -> PageRow | None:
         """Return the page with a hash, None if it was never fetched."""
+        ...
+
+    def pages_of(self, url_hashes: Collection[bytes]) -> dict[bytes, PageRow]:
+        """Return the pages with some hashes, by hash; those never fetched are left out."""
         ...
 
     def pages(self, query: PageQuery) -> Found:

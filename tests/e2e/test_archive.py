@@ -107,6 +107,14 @@ def test_repeated_headers_stay_repeated(archived):
     assert [value for name, value in record.http_headers.headers if name == "X-One"] == ["1", "2"]
 
 
+def test_a_packed_body_keeps_the_header_that_says_so(archived):
+    """A reader that honours Content-Encoding unpacks the record to what the page says."""
+    _, base, records = archived
+    record, payload = records["response"][base + "/packed"]
+    assert record.http_headers.get_header("Content-Encoding") == "gzip"
+    assert gzip.decompress(payload) == _PAGES["/packed"].encode()
+
+
 def test_a_body_that_was_cut_is_marked(archived):
     """A transfer that ended before its body is no whole record (WARC 1.1 §5.13)."""
     _, base, records = archived

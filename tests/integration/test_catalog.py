@@ -84,6 +84,15 @@ def test_a_page_is_read_as_it_was_written(catalog):
     assert catalog.page(bytes(16)) is None
 
 
+def test_many_pages_are_looked_up_together(catalog):
+    """Those that are known are there under their hashes, however many are asked for."""
+    catalog.write([page(n, AT + n) for n in range(0, 1200, 2)])
+    asked = [n.to_bytes(16, "big") for n in range(1200)]
+    found = catalog.pages_of([*asked, *asked])
+    assert found == {key: catalog.page(key) for key in asked[::2]}
+    assert catalog.pages_of([]) == {}
+
+
 _examples = count(1)
 
 

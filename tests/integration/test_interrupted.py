@@ -119,7 +119,9 @@ def test_no_page_is_a_copy_of_half_a_page(interrupted):
     page = _page(interrupted=interrupted)
     job.store(page)
     assert page.stored
-    found = job.indexes.exact.lookup(bytes.fromhex(page.content_hash), "http://other.test/")
+    found = job.verdicts.indexes.exact.lookup(
+        bytes.fromhex(page.content_hash), "http://other.test/"
+    )
     assert (found is None) is interrupted
 
 

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from warcio.archiveiterator import ArchiveIterator
 
+from crawler.config import Config
+from crawler.reading import Kept, Reprocess, read_query
 from crawler.store import PageQuery, all_pages, read_record
 from crawler.store.catalog import Catalog
+from tests.support.shell import project_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,12 +63,29 @@ def archive_faults(jobdir: Path, outcomes: dict[str, str]) -> Iterator[str]:
         yield f"{count} lines, but rows point to {len(begins)} places"
     for row in rows.values():
         yield from _row_faults(jobdir, row, lines)
+    with_both = [row for row in rows.values() if row.text_offset is not None and row.warc_file]
+    with_both.sort(key=lambda row: (len(str(row.warc_file)), row.warc_file, row.warc_offset))
+    offsets = [row.text_offset or 0 for row in with_both]
+    if offsets != sorted(offsets):
+        yield "lines and archive are in different orders"
     records = read_archive(jobdir)
     kept = {*records["response"], *records["revisit"]}
     archived = {url for url, row in rows.items() if row.warc_file is not None}
     extra = {url for url in kept - archived if not url.endswith("/robots.txt")}
     if extra or archived - kept:
         yield f"{len(extra)} records without a row, {len(archived - kept)} rows without a record"
+
+
+def reprocess_faults(jobdir: Path) -> list[str]:
+    """Say where the lines made again from the archive differ from those of the crawl."""
+    faults: list[str] = []
+    with Kept(jobdir, Config.read(project_settings())) as kept:
+        run = Reprocess(kept, read_query({}), warn=faults.append, tick=lambda _: None)
+        made = b"".join(run.lines())
+        run.count_unarchived()
+        if made != kept.lines.read_bytes():
+            faults.append(f"lines made again differ: {run.tally}")
+    return faults
 
 
 def _row_faults(jobdir: Path, row: PageRow, lines: bytes) -> Iterator[str]:

@@ -15,7 +15,8 @@ from crawler.frontier.engine import Table
 from crawler.frontier.seen import CODES
 from crawler.frontier.snapshot import read_hosts
 from crawler.inspection import inspect
-from crawler.job import PAGES, STORE
+from crawler.job import STORE
+from crawler.stores import PAGES
 from crawler.urls import Canonicalizer, UrlOptions, fingerprint, host_key
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from crawler.model import Outcome
 from tests.support import judge
-from tests.support.archive import archive_faults
+from tests.support.archive import archive_faults, reprocess_faults
 from tests.support.books import Books, read_books
 from tests.support.crawl import crawl, options, start_crawl
 from tests.support.server import LocalWeb
@@ -127,6 +127,7 @@ class ChaosCrawl:
             books, hits = read_books(jobdir, self.urls(web)), web.log()
             verdict.violations += _differences(expected, books)
             verdict.violations += archive_faults(jobdir, _outcomes(books))
+            verdict.violations += reprocess_faults(jobdir)
             self._judge(verdict, web, hits)
         verdict.requests = len(hits)
         verdict.elapsed_s = time.monotonic() - began

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.middlewares.codings import (
+from crawler.parsing.codings import (
     CodingError,
     CutShortError,
     TooLargeError,

@@ -1,0 +1,80 @@
+"""The formats of an export, apart from a crawl."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from crawler.errors import ConfigError
+from crawler.reading.records import COLUMNS, joined
+from crawler.reading.writers import FORMATS
+from tests.support.catalog_rows import page
+
+
+def written(name, *records):
+    """Return the bytes of records in a format."""
+    file = io.BytesIO()
+    with FORMATS[name](file) as out:
+        for record in records:
+            out.write(record)
+    return file.getvalue()
+
+
+def record(**changes):
+    return {**joined(page(1), None), **changes}
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_no_cell_is_a_formula_and_every_text_comes_back(text):
+    """No cell begins as a formula does; an apostrophe less, it is the text (CWE-1236)."""
+    data = written("csv", record(title=text)).decode()
+    (row,) = csv.DictReader(io.StringIO(data, newline=""))
+    cell = row["title"]
+    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d"))
+    assert cell.removeprefix("'") == text
+
+
+def test_csv_keeps_to_its_standard():
+    """A head, quotes around every cell, CRLF at each end (RFC 4180 §2)."""
+    head, line, end = written("csv", record(title='a "b"\nc,d')).decode().split("\r\n")
+    assert head == ",".join(f'"{column.name}"' for column in COLUMNS)
+    assert '"a ""b""\nc,d"' in line
+    assert end == ""
+
+
+def test_surrogates_are_replaced():
+    """What no encoding has cannot stop an export."""
+    assert b'"a?b"' in written("csv", record(title="a\ud800b"))
+    assert "a\ufffdb".encode() in written("jsonl", record(title="a\ud800b"))
+
+
+def test_parquet_holds_a_group_of_rows_at_most():
+    """Rows go out in groups, after so many or so much text, so that memory is bounded."""
+    small = [record()] * 2500
+    file = parquet.ParquetFile(io.BytesIO(written("parquet", *small)))
+    groups = [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)]
+    assert groups == [1000, 1000, 500]
+    large = [record(text="x" * 3_000_000)] * 7
+    file = parquet.ParquetFile(io.BytesIO(written("parquet", *large)))
+    assert [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)] == [3, 3, 1]
+
+
+def test_an_empty_export_is_a_file_of_its_format():
+    """With no page at all there is a head, or a schema."""
+    assert written("jsonl") == b""
+    assert written("csv").count(b"\r\n") == 1
+    table = parquet.read_table(io.BytesIO(written("parquet")))
+    assert (table.num_rows, len(table.schema)) == (0, len(COLUMNS))
+
+
+def test_parquet_without_its_library_names_the_command(monkeypatch):
+    """The message says what to install, and nothing is written."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ConfigError, match=r"pip install 'pyarrow==\d"):
+        written("parquet", record())
