@@ -8,6 +8,7 @@ not grow any more may go to an object store: :mod:`~crawler.store.uploads` has t
 
 from crawler.store.archive import ArchiveReader
 from crawler.store.cdxj import Indexed, surt
+from crawler.store.http_message import Exchange, payload_digest
 from crawler.store.jsonl import JsonLines, Line, to_json
 from crawler.store.lock import JobLock, sync_directory
 from crawler.store.objects import ObjectOptions, ObjectStore, masked
@@ -24,15 +25,8 @@ from crawler.store.pages import (
 )
 from crawler.store.records import page_record
 from crawler.store.uploads import Pending, Retry, Uploaded, Uploader
-from crawler.store.warc import (
-    Exchange,
-    Location,
-    Record,
-    Revisited,
-    WarcWriter,
-    payload_digest,
-    read_record,
-)
+from crawler.store.warc import Location, Revisited, WarcWriter
+from crawler.store.warc_reading import Record, read_record
 
 __all__ = [
     "ArchiveReader",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crawler.errors import StoreError
 from crawler.store.cdxj import read_index
 from crawler.store.objects import checked_name
-from crawler.store.warc import MOST_READ, check_place, read_range, unpack_record
+from crawler.store.warc_reading import MOST_READ, check_place, read_range, unpack_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from crawler.store.cdxj import Indexed
     from crawler.store.objects import ObjectStore
-    from crawler.store.warc import Record
+    from crawler.store.warc_reading import Record
 
 _SEGMENT = re.compile(r"(.+)-(\d{5,9})\.(?:warc\.gz|cdxj)", re.ASCII)
 _BLOCK = 4 << 20  # bytes of an index that are asked for at a time

@@ -10,12 +10,8 @@ Spec: WARC 1.1 (ISO 28500:2017), §5 named fields, §6 record types, annex D on 
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import zlib
-from base64 import b32encode
-from dataclasses import dataclass
-from hashlib import sha1
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
@@ -25,58 +21,27 @@ from isal import isal_zlib
 from crawler.clock import iso_utc
 from crawler.errors import StoreError
 from crawler.store.cdxj import Capture, index_line, mime_of, one_line_uri
+from crawler.store.growing import Growing
+from crawler.store.http_message import (
+    ONE_LINE,
+    Exchange,
+    payload_digest,
+    request_parts,
+    response_head,
+)
 from crawler.store.lock import sync_directory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
     from random import Random
 
 _LEVEL = 2  # ISA-L: a fifth of the time of zlib's level 1, and smaller
 _HELD = 8 << 20  # bytes of records that wait in memory before they go to disk early
-MOST_READ = 64 << 20
-"""Bytes of a record that are read, packed or unpacked, unless asked otherwise."""
-
 _RESPONSE = "application/http;msgtype=response"
 _REQUEST = "application/http;msgtype=request"
 _FIELDS = "application/warc-fields"
 _REVISIT = "http://netpreserve.org/warc/1.1/revisit/"
-_ONE_LINE = bytes.maketrans(b"\r\n\0", b"   ")
-_BLANK_LINE = re.compile(rb"\r?\n\r?\n")
-_STATUS = re.compile(rb"HTTP/\S+ +(\d{3,9})(?: (.*))?")
-_CODINGS = (b"content-encoding", b"content-length", b"transfer-encoding")
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """A request and its answer, the body without transfer coding.
-
-    Attributes:
-        url: What was asked for; a normalised URL.
-        started_at: Crawl-clock seconds.
-        status: As in the status line.
-        headers: Of the answer, in their order, repeated ones included.
-        body: As received: still packed if ``content_encoded``.
-        reason: Phrase of the status line; often empty.
-        version: ``HTTP/1.0`` or ``HTTP/1.1``; any other is written as the latter, because
-            readers know no other head than that.
-        request: Request line, headers and blank line as sent; empty when not known.
-        content_encoded: Whether the body still has the codings its headers name.
-        ip: Address of the server.
-        interrupted: Whether the transfer ended before the body did.
-    """
-
-    url: str
-    started_at: float
-    status: int
-    headers: Sequence[tuple[bytes, bytes]]
-    body: bytes
-    reason: bytes = b""
-    version: str = "HTTP/1.1"
-    request: bytes = b""
-    content_encoded: bool = False
-    ip: str | None = None
-    interrupted: bool = False
 
 
 class Location(NamedTuple):
@@ -87,25 +52,6 @@ class Location(NamedTuple):
     length: int  # of the gzip member, bytes
     record_id: str  # "<urn:uuid:...>"
     digest: str = "-"  # of the payload, as payload_digest() has it
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A record as it was read back.
-
-    Attributes:
-        kind: ``response``, ``revisit``, ``request``, ``metadata`` or ``warcinfo``.
-        fields: The named fields, by lower-case name; of a repeated one the last.
-        status: Of the answer; 0 for what is none.
-        headers: Of the HTTP message, in their order; empty for what is none.
-        body: As received, with its content codings; the whole block for what is no HTTP.
-    """
-
-    kind: str
-    fields: Mapping[str, str]
-    status: int
-    headers: Sequence[tuple[bytes, bytes]]
-    body: bytes
 
 
 class Revisited(NamedTuple):
@@ -156,14 +102,14 @@ class WarcWriter:
         self._limit = limit
         self._random = random
         self._info = tuple(info)
-        self._sealed: list[_Growing] = []  # full, but not yet on disk
+        self._sealed: list[Growing] = []  # full, but not yet on disk
         self._number = self._newest(committed)
         try:
             self._remove_later()
         except OSError as error:
             raise StoreError(f"{directory}: {error.strerror or error}") from error
         self._warc, self._index = (
-            _Growing(path, committed.get(path.name)) for path in self._paths()
+            Growing(path, committed.get(path.name)) for path in self._paths()
         )
 
     def response(self, exchange: Exchange, *, revisit_of: Revisited | None = None) -> Location:
@@ -192,7 +138,7 @@ class WarcWriter:
             date,
             target + _payload_fields(digest, revisit_of) + _truncation(exchange),
             _RESPONSE,
-            _head(exchange),
+            response_head(exchange),
             b"" if revisit_of else exchange.body,
             packed=exchange.content_encoded and not revisit_of,
         )
@@ -209,7 +155,7 @@ class WarcWriter:
         self._index.append(index_line(capture))
         if exchange.request:
             target += f"WARC-Concurrent-To: {location.record_id}\r\n"
-            self._append("request", date, target, _REQUEST, *_request(exchange.request))
+            self._append("request", date, target, _REQUEST, *request_parts(exchange.request))
         self._relieve()
         return location._replace(digest=digest)
 
@@ -278,7 +224,7 @@ class WarcWriter:
         if self._warc.length >= self._limit:
             self._sealed += (self._warc, self._index)
             self._number += 1
-            self._warc, self._index = map(_Growing, self._paths())
+            self._warc, self._index = map(Growing, self._paths())
         if not self._warc.length:
             named = f"WARC-Filename: {self._warc.path.name}\r\n"
             self._append("warcinfo", date, named, _FIELDS, _lines(self._info))
@@ -315,83 +261,6 @@ class WarcWriter:
                 self._warc.sync()
 
 
-class _Growing:
-    """A file that is appended to in memory, and on disk by whole appends."""
-
-    def __init__(self, path: Path, committed: int | None = None) -> None:
-        """Open a committed file and cut it; a new one (None) appears at its first sync."""
-        self.path = path
-        self.length = self._on_disk = committed or 0
-        self.held_bytes = 0
-        self._held: list[bytes] = []
-        self._file = -1
-        self._named = committed is not None
-        if committed is not None:
-            self._reopen(committed)
-
-    def _reopen(self, committed: int) -> None:
-        try:
-            size = self.path.stat().st_size if self.path.exists() else 0
-            if size < committed:
-                raise StoreError(
-                    f"{self.path} has {size} bytes, but {committed} were committed: "
-                    "it was changed or cut by something else; restore it, or start anew "
-                    "with another JOBDIR"
-                )
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
-            os.ftruncate(self._file, committed)
-        except OSError as error:
-            reason = error.strerror or error
-            raise StoreError(f"{self.path}: cannot be written: {reason}") from error
-
-    def append(self, data: bytes) -> int:
-        """Hold ``data`` and return the offset it will have."""
-        offset = self.length
-        self._held.append(data)
-        self.held_bytes += len(data)
-        self.length += len(data)
-        return offset
-
-    def sync(self) -> int:
-        """Bring all that is held to disk and return the length of the file."""
-        if not self._held:
-            return self._on_disk
-        try:
-            self._write(b"".join(self._held))
-        except OSError as error:
-            if self._file >= 0:
-                os.ftruncate(self._file, self._on_disk)
-            raise OSError(error.errno, error.strerror, str(self.path)) from error
-        self._held.clear()
-        self.held_bytes = 0
-        self._on_disk = self.length
-        return self._on_disk
-
-    def _write(self, data: bytes) -> None:
-        if self._file < 0:
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
-        written = 0
-        while written < len(data):
-            written += os.pwrite(self._file, data[written:], self._on_disk + written)
-        os.fsync(self._file)
-        if not self._named:
-            sync_directory(self.path.parent)
-            self._named = True
-
-    def close(self) -> None:
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-
-
-def payload_digest(*parts: bytes) -> str:
-    """Return the SHA-1 of the parts in base32, as replay tools compare it."""
-    state = sha1(usedforsecurity=False)
-    for part in parts:
-        state.update(part)
-    return b32encode(state.digest()).decode()
-
-
 def _target(exchange: Exchange) -> str:
     address = f"WARC-IP-Address: {exchange.ip}\r\n" if exchange.ip else ""
     return f"WARC-Target-URI: {one_line_uri(exchange.url)}\r\n{address}"
@@ -423,136 +292,4 @@ def _payload_fields(digest: str, revisit_of: Revisited | None) -> str:
 
 def _lines(fields: Iterable[tuple[str, str]]) -> bytes:
     rows = (f"{name}: {value}".encode("utf-8", "replace") for name, value in fields)
-    return b"".join(row.translate(_ONE_LINE) + b"\r\n" for row in rows)
-
-
-def _head(exchange: Exchange) -> bytes:
-    """Return status line and headers, such that they fit the body as it is stored."""
-    version = "HTTP/1.0" if exchange.version == "HTTP/1.0" else "HTTP/1.1"
-    start = b"%s %03d %s" % (version.encode(), exchange.status, exchange.reason)
-    headers = list(exchange.headers)
-    framed = True
-    for at, (name, value) in enumerate(exchange.headers):
-        key = name.lower()
-        if key in _CODINGS and not _fits(key, value, exchange):
-            headers[at] = (b"X-Crawl-" + name, value)
-            framed = framed and key == b"content-encoding"
-    if not framed:
-        headers.append((b"Content-Length", b"%d" % len(exchange.body)))
-    return _message(start, headers)
-
-
-def _message(start: bytes, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Return the head of an HTTP message; what would end a line early becomes a space."""
-    lines = [b"%s: %s" % (name, value.strip()) for name, value in headers]
-    return b"\r\n".join([line.translate(_ONE_LINE) for line in (start, *lines)]) + b"\r\n\r\n"
-
-
-def _fits(key: bytes, value: bytes, exchange: Exchange) -> bool:
-    """Whether a header that describes the body is true of the body as it is stored.
-
-    One that is not keeps its value under another name, as Common Crawl has it: readers
-    that believed it would take a body without chunks for chunks, or cut it.
-    """
-    if key == b"content-encoding":
-        return exchange.content_encoded or not exchange.body
-    if key == b"transfer-encoding":
-        return False
-    bodiless = exchange.status == HTTPStatus.NOT_MODIFIED or exchange.request.startswith(b"HEAD ")
-    return (bodiless and not exchange.body) or value.strip() == b"%d" % len(exchange.body)
-
-
-def _request(sent: bytes) -> tuple[bytes, bytes]:
-    """Return head and body of a request; the head with CRLF at every line end."""
-    start, headers, body = _split_head(sent)
-    return _message(start, headers), body
-
-
-def read_record(path: Path, offset: int, length: int, *, limit: int = MOST_READ) -> Record:
-    """Read one record back.
-
-    Args:
-        path: The segment.
-        offset: Of the record's gzip member, as its :class:`Location` has it.
-        length: Of that member.
-        limit: Most bytes that are read, and that they may unpack to.
-
-    Raises:
-        StoreError: There is no whole record at that place, or it exceeds the limit.
-    """
-    where = f"{path} at {offset}"
-    check_place(where, offset, length, limit)
-    try:
-        packed = read_range(path, offset, length)
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{where}: cannot be read: {error}") from error
-    return unpack_record(packed, where, limit=limit)
-
-
-def check_place(where: str, offset: int, length: int, limit: int) -> None:
-    """Refuse a place where no record can be, before anything is read.
-
-    Raises:
-        StoreError: It begins before the file, is empty, or longer than the limit.
-    """
-    if offset < 0 or not 0 < length <= limit:
-        raise StoreError(f"{where}: no record of {length} bytes; the limit is {limit}")
-
-
-def read_range(path: Path, offset: int, length: int) -> bytes:
-    """Return so many bytes of a file; fewer where it ends."""
-    with path.open("rb") as file:
-        file.seek(offset)
-        return file.read(length)
-
-
-def unpack_record(packed: bytes, where: str, *, limit: int = MOST_READ) -> Record:
-    """Return the record that a gzip member holds.
-
-    Args:
-        packed: The member, whole.
-        where: Names the place in errors.
-        limit: Most bytes that it may unpack to.
-
-    Raises:
-        StoreError: It is no whole record, or exceeds the limit.
-    """
-    try:
-        unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        data = unpacker.decompress(packed, limit + 1)
-    except zlib.error as error:
-        raise StoreError(f"{where}: cannot be read: {error}") from error
-    if not unpacker.eof or len(data) > limit:
-        raise StoreError(f"{where}: cut short, or more than {limit} bytes")
-    record = _parse(data)
-    if record is None:
-        raise StoreError(f"{where}: is no whole WARC record")
-    return record
-
-
-def _parse(data: bytes) -> Record | None:
-    version, named, block = _split_head(data)
-    fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in named}
-    size = fields.get("content-length", "")
-    if not version.startswith(b"WARC/1.") or not _is_size(size) or len(block) < int(size):
-        return None
-    block = block[: int(size)]
-    kind = fields.get("warc-type", "")
-    if not fields.get("content-type", "").startswith("application/http"):
-        return Record(kind, fields, 0, (), block)
-    start, headers, body = _split_head(block)
-    status = _STATUS.match(start)
-    return Record(kind, fields, int(status[1]) if status else 0, headers, body)
-
-
-def _is_size(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 16  # noqa: PLR2004
-
-
-def _split_head(data: bytes) -> tuple[bytes, list[tuple[bytes, bytes]], bytes]:
-    """Return start line, headers and body of a message, whatever ends its lines."""
-    blank = _BLANK_LINE.search(data)
-    head, body = (data[: blank.start()], data[blank.end() :]) if blank else (data, b"")
-    start, *lines = re.split(rb"\r?\n", head)
-    pairs = (line.partition(b":")[::2] for line in lines)
-    return start, [(name.strip(), value.strip()) for name, value in pairs], body
+    return b"".join(row.translate(ONE_LINE) + b"\r\n" for row in rows)

@@ -19,7 +19,7 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 from crawler.errors import StoreError
-from crawler.store import Exchange, Revisited, WarcWriter, read_record, surt, warc
+from crawler.store import Exchange, Record, Revisited, WarcWriter, growing, read_record, surt, warc
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,7 +52,7 @@ def _write(directory: Path, *exchanges: Exchange, **options) -> list[warc.Locati
     return places
 
 
-def _read(directory: Path, place: warc.Location) -> warc.Record:
+def _read(directory: Path, place: warc.Location) -> Record:
     return read_record(directory / place.file, place.offset, place.length)
 
 
@@ -524,7 +524,7 @@ def test_a_full_disk_loses_nothing(tmp_path, monkeypatch, call, at):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(warc.os, call, full)
+        patch.setattr(os, call, full)
         if at < 2:
             with pytest.raises(OSError, match=r"No space left.*web-0000\d\."):
                 writer.sync()
@@ -544,7 +544,9 @@ def test_the_name_of_a_new_file_is_made_durable(tmp_path, monkeypatch):
     """Its folder is synced after the file has its bytes, once a file (fsync(2))."""
     sizes = []
     monkeypatch.setattr(
-        warc, "sync_directory", lambda d: sizes.append(sum(p.stat().st_size for p in d.iterdir()))
+        growing,
+        "sync_directory",
+        lambda d: sizes.append(sum(p.stat().st_size for p in d.iterdir())),
     )
     writer = _open(tmp_path)
     for _ in range(3):
