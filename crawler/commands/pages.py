@@ -47,7 +47,8 @@ _VIEWS: dict[str, Callable[..., None]] = {
     "headers": views.show_headers,
     "history": views.show_history,
 }
-_PROGRESS = 2.0  # seconds between two words of a long run
+_PROGRESS = 2.0  # seconds between two words of a long run on a terminal
+_PROGRESS_LOGGED = 60.0  # elsewhere
 _INTERRUPTED = 130
 
 
@@ -149,12 +150,13 @@ class _Progress:
 
     def __init__(self) -> None:
         self._now = SystemClock().now
-        self._next = self._now() + _PROGRESS
+        self._every = _PROGRESS if sys.stderr.isatty() else _PROGRESS_LOGGED
+        self._next = self._now() + self._every
 
     def tick(self, run: Reprocess) -> None:
         """Say it, if it is time."""
         if self._now() >= self._next:
-            self._next = self._now() + _PROGRESS
+            self._next = self._now() + self._every
             _say(f"{run.urls:,} URLs, {run.pages:,} pages so far")
 
 
