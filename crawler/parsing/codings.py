@@ -20,6 +20,8 @@ _CHUNK = 1 << 20
 _NO_LIMIT = 1 << 40
 _MAX_CODINGS = 3
 _MAX_MEMBERS = 100  # each costs a copy of what follows it
+_MARKUP = 256  # bytes that are looked at
+_NO_TEXT = bytes({*range(0x20)} - {0x09, 0x0A, 0x0C, 0x0D})
 _MAX_WINDOW = 23  # binary logarithm: 8 MiB, as RFC 9659 has it for Content-Encoding
 
 
@@ -36,15 +38,20 @@ class CutShortError(CodingError):
 
 
 class TooLargeError(Exception):
-    """The body grows beyond the limit."""
+    """The body grows beyond the limit; ``so_far`` is what fits, if that is the original."""
+
+    def __init__(self, message: str, so_far: bytes = b"") -> None:
+        super().__init__(message)
+        self.so_far = so_far
 
 
 def decode(body: bytes, header: bytes, *, limit: int) -> bytes:
     """Undo the codings named by a Content-Encoding header, last one first.
 
-    A body that does not begin with the magic of gzip or zstd is returned as it is: servers
-    that name a coding and do not apply it are common. deflate and br have none to tell by.
-    Unknown codings are left alone, too: what follows sees bytes that are no text.
+    Servers that name a coding and do not apply it, or apply another one, are common: a body
+    without the magic of gzip or zstd is returned as it is, and so is plain markup under the
+    name of deflate or br, which have no magic; gzip under any of these names is undone as gzip.
+    Unknown codings are left alone: what follows sees bytes that are no text.
 
     Args:
         body: As received.
@@ -66,10 +73,23 @@ def decode(body: bytes, header: bytes, *, limit: int) -> bytes:
         undo = _CODINGS.get(name)
         if undo is not None:
             try:
-                body = undo(body, limit or _NO_LIMIT)
+                body = (_gunzip if is_gzip(body) else undo)(body, limit or _NO_LIMIT)
             except CutShortError as error:
                 raise CutShortError(b"" if left else error.so_far) from error
+            except TooLargeError as error:
+                raise TooLargeError(str(error), b"" if left else error.so_far) from error
     return body
+
+
+def is_gzip(body: bytes) -> bool:
+    """Whether a body begins like a gzip file (RFC 1952 §2.3.1)."""
+    return body.startswith(b"\x1f\x8b\x08")
+
+
+def _is_markup(body: bytes) -> bool:
+    """Whether a body is plain markup: nothing that is packed begins so and has text alone."""
+    head = body[:_MARKUP].lstrip()
+    return head.startswith(b"<") and len(head) == len(head.translate(None, _NO_TEXT))
 
 
 def _gunzip(body: bytes, limit: int) -> bytes:
@@ -85,6 +105,8 @@ def _gunzip(body: bytes, limit: int) -> bytes:
             part, rest = _inflate(rest, 31, limit)
         except CutShortError as error:
             raise CutShortError(b"".join([*parts, error.so_far])) from error
+        except TooLargeError as error:
+            raise TooLargeError(str(error), b"".join([*parts, error.so_far])) from error
         limit -= len(part)
         parts.append(part)
     return b"".join(parts)
@@ -92,6 +114,8 @@ def _gunzip(body: bytes, limit: int) -> bytes:
 
 def _deflate(body: bytes, limit: int) -> bytes:
     """Undo deflate: zlib as the RFC says, or raw as some servers send it."""
+    if _is_markup(body):
+        return body
     try:
         return _inflate(body, 15, limit)[0]
     except CutShortError:
@@ -107,13 +131,15 @@ def _inflate(body: bytes, window: int, limit: int) -> tuple[bytes, bytes]:
     except zlib.error as error:
         raise CodingError(f"corrupt: {error}") from error
     if len(out) > limit:
-        raise TooLargeError(f"unpacks to more than {limit} bytes")
+        raise TooLargeError(f"unpacks to more than {limit} bytes", out[:limit])
     if not engine.eof:
         raise CutShortError(out)
     return out, engine.unused_data
 
 
 def _unbrotli(body: bytes, limit: int) -> bytes:
+    if _is_markup(body):
+        return body
     engine = brotli.Decompressor()
     parts: list[bytes] = []
     size, data = 0, body
@@ -125,7 +151,8 @@ def _unbrotli(body: bytes, limit: int) -> bytes:
         parts.append(part)
         size += len(part)
         if size > limit:
-            raise TooLargeError(f"unpacks to more than {limit} bytes")
+            so_far = b"".join(parts)[:limit]
+            raise TooLargeError(f"unpacks to more than {limit} bytes", so_far)
         if not part and engine.can_accept_more_data() and not engine.is_finished():
             raise CutShortError(b"".join(parts))
         data = b""
@@ -145,9 +172,9 @@ def _unzstd(body: bytes, limit: int) -> bytes:
         except zstd.ZstdError as error:
             raise CodingError(f"corrupt: {error}") from error
         limit -= len(part)
-        if limit < 0:
-            raise TooLargeError("unpacks to more than the limit")
         parts.append(part)
+        if limit < 0:
+            raise TooLargeError("unpacks to more than the limit", b"".join(parts)[:limit])
         if not engine.eof:
             raise CutShortError(b"".join(parts))
         rest = engine.unused_data

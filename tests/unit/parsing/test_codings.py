@@ -123,10 +123,26 @@ def test_a_body_that_only_claims_its_coding_passes(coding, body):
 
 
 @pytest.mark.parametrize("coding", ["deflate", "br"])
-def test_codings_without_magic_refuse_plain_text(coding):
-    """Nothing tells plain text from a corrupt body here, so it is refused as corrupt."""
+def test_codings_without_magic_pass_markup_and_refuse_other_text(coding):
+    """What is packed never begins with a tag and text behind it; other text may be corrupt."""
+    assert decode(TEXT, coding.encode(), limit=LIMIT) == TEXT
     with pytest.raises(CodingError):
-        decode(TEXT, coding.encode(), limit=LIMIT)
+        decode(b"words, words", coding.encode(), limit=LIMIT)
+
+
+@pytest.mark.parametrize("coding", ["deflate", "br", "zstd"])
+def test_gzip_under_another_name_is_gzip(coding):
+    """The magic of gzip tells more than the name: no other coding can begin so."""
+    assert decode(gzip.compress(TEXT), coding.encode(), limit=LIMIT) == TEXT
+
+
+@pytest.mark.parametrize(("coding", "pack"), VARIANTS, ids=IDS)
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_packed_is_never_taken_for_markup(coding, pack, seed):
+    """Bodies of all kinds come out as they went in, short ones and tags alone as well."""
+    draw = random.Random(seed)
+    body = bytes(draw.choices(b"<>a/ \n=", k=draw.randrange(1, 60)))
+    assert decode(pack(body), coding.encode(), limit=LIMIT) == body
 
 
 @pytest.mark.parametrize("header", [b"", b" , ,", b"identity", b"x-own", b"aes128gcm"])
