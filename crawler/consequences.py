@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 INTERRUPTED = "dataloss"
 """Scrapy's flag on a response whose body is not all that was announced."""
+STOPPED = "download_stopped"
+"""Scrapy's flag on a response whose transfer we have ended, because enough has come."""
 KEEP_INTERRUPTED = {"download_fail_on_dataloss": False}
 """The ``request.meta`` of those who want such a body if no try brings a better one."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from scrapy import Request, signals
 from scrapy.core.scheduler import BaseScheduler
-from scrapy.exceptions import CloseSpider, IgnoreRequest
+from scrapy.exceptions import CloseSpider, IgnoreRequest, StopDownload
 from scrapy.http import Response
 from scrapy.utils.asyncio import create_looping_call
 from twisted.python.failure import Failure
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_ROBOTS_MAXSIZE = 2 * 2**20
-"""Bytes of a robots.txt; the rules are in the first 512,000, and more than this is no file."""
+_RULES_ENOUGH = 512_000
+"""Bytes of a robots.txt, packed or not, after which the rest of it is not waited for."""
 
 
 _MOST_BETWEEN_TICKS = 1.0
@@ -72,6 +72,7 @@ class FrontierScheduler(BaseScheduler):
         follow_completion(engine, self)
         connect = self.crawler.signals.connect
         connect(self._left_downloader, signals.request_left_downloader)
+        connect(self._bytes_received, signals.bytes_received)
         connect(self._callback_failed, signals.spider_error)
         connect(self._item_failed, signals.item_error)
         connect(self._idle, signals.spider_idle)
@@ -144,7 +145,7 @@ class FrontierScheduler(BaseScheduler):
         request: Request | None
         if lease.kind is Kind.ROBOTS:
             request = Request(lease.url, callback=_nothing, errback=_nothing)
-            request.meta["download_maxsize"] = _ROBOTS_MAXSIZE
+            request.meta["download_maxsize"] = 0  # what is too long is cut, not refused
         elif lease.entry is not None and lease.entry.payload:
             request = self._codec.restore(lease.entry.payload)
             if request is None:
@@ -160,6 +161,14 @@ class FrontierScheduler(BaseScheduler):
         return request
 
     # --- back ------------------------------------------------------------------------
+
+    def _bytes_received(self, data: bytes, request: Request) -> None:
+        """End the transfer of a robots.txt when all that counts is here. Spec: RFC 9309 §2.5."""
+        visit = self.job.visits.of(request)
+        if visit is not None and visit.lease.kind is Kind.ROBOTS:
+            visit.received += len(data)
+            if visit.received > _RULES_ENOUGH:
+                raise StopDownload(fail=False)
 
     def scraping(self, request: Request) -> Visit | None:
         """Note that the answer is in; requests that carry its token now are spider output."""

@@ -51,6 +51,7 @@ class Visit:
     tries: int = 0
     throttles: int = 0
     answer: Answer | None = None
+    received: int = 0  # bytes of a robots.txt so far
     cause: str | None = None  # what went wrong, in words
     page: Page | None = None
     line: Line | None = None  # of the page, in the export

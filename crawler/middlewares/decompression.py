@@ -3,7 +3,7 @@
 The stock middleware turns a truncated gzip body into a silent partial page and raises
 where no ``process_exception`` sees it. Here a body that does not decode, or grows beyond
 the limit, ends in an outcome; one that ends too early is asked for again, and what came on
-the last try is kept and marked.
+the last try is kept and marked. Of a robots.txt that is too large, what came counts.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import IgnoreRequest
 from scrapy.responsetypes import responsetypes
 
-from crawler.consequences import INTERRUPTED, keeps_interrupted
+from crawler.consequences import INTERRUPTED, STOPPED, keeps_interrupted
+from crawler.frontier import Kind
 from crawler.job import Job
-from crawler.parsing.codings import CodingError, CutShortError, TooLargeError, decode
+from crawler.model import Outcome
+from crawler.parsing.codings import CodingError, CutShortError, TooLargeError, decode, is_gzip
 from crawler.politeness import Trouble
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from crawler.visits import Visit
 
 _ACCEPT = b"gzip, deflate, br, zstd"
+_PAGES = frozenset({b"text/html", b"application/xhtml+xml"})
 
 
 class DecompressionMiddleware:
@@ -49,23 +52,39 @@ class DecompressionMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
         """Return the response with its body decoded; IgnoreRequest when it cannot be."""
-        codings = response.headers.getlist(b"Content-Encoding")
-        if not codings or not response.body:
+        codings = b",".join(response.headers.getlist(b"Content-Encoding"))
+        if not response.body or not (codings or is_gzip(response.body)):
             return response
         visit = self._job.visits.of(request)
-        problem: Exception
         try:
-            body = decode(response.body, b",".join(codings), limit=self._max_bytes)
-            _note_body(visit, body)
-            return _decoded(response, body)
-        except CutShortError as error:
-            usable = error.so_far and keeps_interrupted(request)
-            if usable and visit is not None and visit.outcome is None:
-                return self._interrupted(visit, request, response, error.so_far)
-            problem = error
-        except (CodingError, TooLargeError) as error:
-            problem = error
+            body = self._undo(response, codings, visit)
+        except (CodingError, TooLargeError) as problem:
+            return self._spoiled(visit, request, response, problem)
+        if not codings and body is response.body:  # an archive is what it is
+            return response
+        _note_body(visit, body)
+        return _decoded(response, body)
+
+    def _undo(self, response: Response, codings: bytes, visit: Visit | None) -> bytes:
+        """Undo the codings that are named, and gzip that is not, where no archive is meant."""
+        body = decode(response.body, codings, limit=self._max_bytes)
+        if is_gzip(body) and (_is_rules(visit) or _says_page(response)):
+            return decode(body, b"gzip", limit=self._max_bytes)
+        return body
+
+    def _spoiled(
+        self,
+        visit: Visit | None,
+        request: Request,
+        response: Response,
+        problem: CodingError | TooLargeError,
+    ) -> Response | Request:
+        """Make of a body that could not be undone what can be made of it."""
+        if _is_rules(visit) and _is_enough(response, problem):
+            return _decoded(response, problem.so_far)
         if visit is not None and visit.outcome is None:  # else the status said enough
+            if isinstance(problem, CutShortError) and keeps_interrupted(request):
+                return self._interrupted(visit, request, response, problem.so_far)
             size = isinstance(problem, TooLargeError)
             self._job.consequences.judge(visit, trouble=Trouble.SIZE if size else Trouble.CONTENT)
             visit.cause = str(problem)
@@ -82,8 +101,27 @@ class DecompressionMiddleware:
                 self._crawler.stats.inc_value("backoff/retries")
                 return request.copy()
             visit.outcome = None
+        if not so_far:
+            visit.outcome = Outcome.FAILED_NETWORK
+            raise IgnoreRequest(f"{request.url[:200]}: nothing of the body came")
         _note_body(visit, so_far)
         return _decoded(response, so_far, INTERRUPTED)
+
+
+def _is_rules(visit: Visit | None) -> bool:
+    return visit is not None and visit.lease.kind is Kind.ROBOTS
+
+
+def _is_enough(response: Response, problem: CodingError | TooLargeError) -> bool:
+    """Whether no more was wanted of a body than its beginning (RFC 9309 §2.5)."""
+    if isinstance(problem, CutShortError):
+        return STOPPED in response.flags
+    return isinstance(problem, TooLargeError)
+
+
+def _says_page(response: Response) -> bool:
+    media = (response.headers.get(b"Content-Type") or b"").partition(b";")[0].strip().lower()
+    return media in _PAGES
 
 
 def _note_body(visit: Visit | None, body: bytes) -> None:
@@ -93,7 +131,7 @@ def _note_body(visit: Visit | None, body: bytes) -> None:
 
 def _decoded(response: Response, body: bytes, *flags: str) -> Response:
     headers = response.headers.copy()  # the archive wants them as they came
-    del headers[b"Content-Encoding"]
+    headers.pop(b"Content-Encoding", None)
     # Scrapy gave the packed body a class without text; other spiders want `.css`
     kind = responsetypes.from_args(headers=headers, url=response.url, body=body)
     flags = (*response.flags, *flags)

@@ -28,6 +28,8 @@ _MAX_WINDOW = 23  # binary logarithm: 8 MiB, as RFC 9659 has it for Content-Enco
 class CodingError(Exception):
     """The body is not what its Content-Encoding says."""
 
+    so_far = b""
+
 
 class CutShortError(CodingError):
     """The body ends too early; ``so_far`` is what could be undone, if that is the original."""

@@ -25,9 +25,10 @@ PAGES = ["/", *RobotsSite.pages]
 PRIVATE = "/private/1"
 SEEDS = ["/page/1", "/", "/page/2", PRIVATE, "/page/3"]
 
-UNREACHABLE = ["500", "503", "429", "hang", "hang_body", "drip", "reset", "close", "endless"]
+UNREACHABLE = ["500", "503", "429", "hang", "hang_body", "drip", "reset", "close"]
 ALLOW_ALL = ["404", "403", "410", "html", "empty", "redirect_loop", "redirect_long"]
-RULES = ["ok", "garbage", "huge", "redirect", "redirect_away", "redirect_chain", "crawl_delay"]
+TOO_LARGE = ["huge", "endless"]
+RULES = ["ok", "garbage", *TOO_LARGE, "redirect", "redirect_away", "redirect_chain", "crawl_delay"]
 LATE = ["503_then_ok", "500_then_ok", "429_then_ok"]
 MOODS = [*UNREACHABLE, *ALLOW_ALL, *RULES, *LATE, "disallow_all"]
 PATIENT = ["503", "429", "503_then_ok", "429_then_ok"]  # once more, with Retry-After
@@ -155,6 +156,12 @@ def test_robots_txt_comes_first_and_once(judged, mood):
     asked = [hit for hit in hits if hit.path == "/robots.txt"]
     assert hits[0].path == "/robots.txt"
     assert len(asked) == (2 if mood == "ok" else 1)  # "redirect_away" leads to "ok"
+
+
+@pytest.mark.parametrize("mood", TOO_LARGE)
+def test_of_a_file_that_is_too_large_little_more_than_the_beginning_is_read(judged, mood):
+    """500 KiB count; the rest is not waited for, and the rules are known all the same (§2.5)."""
+    assert judged.rules(mood)[0].sent < 8 * 2**20  # with what lies in the sockets' buffers
 
 
 def test_disallow_all_means_none(judged):

@@ -99,6 +99,22 @@ def test_nothing_at_all_is_not_kept():
     assert visit.outcome is Outcome.FAILED_NETWORK
 
 
+@pytest.mark.parametrize("retries", [1, 0])
+@pytest.mark.parametrize("cut", [True, False])
+def test_a_body_that_ends_before_its_first_byte_is_asked_for_again(retries, cut):
+    """Packed so that nothing of it can be undone yet, it is cut short like any other."""
+    crawler = make_crawler(BACKOFF_RETRIES=retries)
+    visit, request = begin(Job.of(crawler), URL)
+    request = marked(request)
+    response = answer(request, cut=cut, packed=True).replace(body=gzip.compress(BODY)[:12])
+    if retries:
+        assert isinstance(pass_through(crawler, request, response), Request)
+        return
+    with pytest.raises(IgnoreRequest):
+        pass_through(crawler, request, response)
+    assert visit.outcome is Outcome.FAILED_NETWORK
+
+
 @pytest.mark.parametrize("status", [404, 301])
 def test_the_status_needs_no_body(status):
     """A redirect is followed and a missing page is gone, however much of their text came."""

@@ -18,7 +18,7 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Headers, HtmlResponse, Response
 
-from crawler.consequences import location_text
+from crawler.consequences import STOPPED, location_text
 from crawler.frontier.snapshot import read_hosts
 from crawler.job import Job
 from crawler.middlewares.backoff import BackoffMiddleware
@@ -277,6 +277,21 @@ def test_redirect_to_nowhere_is_refused(crawler, job, location):
     assert visit.outcome is Outcome.REFUSED
 
 
+@pytest.mark.parametrize("noise", ["?PHPSESSID=0123456789abcdef", ";jsessionid=1", "?utm_source=a"])
+def test_redirect_to_noise_is_followed_and_not_followed_in_circles(crawler, job, noise):
+    """A server that insists on a session id gets it; back without it leads to a known URL."""
+    _, request = begin(job, URL)
+    middleware = RedirectMiddleware.from_crawler(crawler)
+    response = Response(URL, status=302, headers={"Location": URL + noise})
+    there = middleware.process_response(request, response)
+    assert there.url == URL + noise
+    for location in (URL + noise, "#top"):
+        response = Response(there.url, status=302, headers={"Location": location})
+        assert middleware.process_response(there, response) is response
+    response = Response(there.url, status=302, headers={"Location": URL})
+    assert middleware.process_response(there, response).url == URL
+
+
 @pytest.mark.parametrize("status", [200, 201, 300, 304, 404])
 def test_redirect_ignores_other_statuses(crawler, job, status):
     """A Location means a redirect with five statuses only."""
@@ -402,6 +417,57 @@ def test_decompression_refuses_what_it_cannot_undo(name, body, outcome):
             request, _packed(body, "gzip")
         )
     assert (visit.outcome, visit.retry_at) == (outcome, None)
+
+
+RULES = b"User-agent: *\nDisallow: /x\n" + b"# more\n" * 300_000
+
+
+@pytest.mark.parametrize(
+    ("body", "codings", "flags"),
+    [
+        (gzip.compress(RULES), ["gzip"], []),
+        (brotli.compress(RULES, quality=1), ["br"], []),
+        (gzip.compress(RULES)[:-9], ["gzip"], [STOPPED]),
+        (gzip.compress(RULES[:9000]), [], []),
+    ],
+    ids=["too large", "too large in br", "stopped", "not named"],
+)
+def test_of_a_robots_txt_the_beginning_is_enough(body, codings, flags):
+    """What unpacks beyond the limit, or was not waited for, has its first rules (RFC 9309 §2.5)."""
+    crawler = make_crawler(DOWNLOAD_MAXSIZE=1 << 20)
+    _, request = begin_rules(Job.of(crawler), ORIGIN)
+    response = _packed(body, *codings).replace(flags=flags)
+    result = DecompressionMiddleware.from_crawler(crawler).process_response(request, response)
+    assert RULES.startswith(result.body)
+    assert len(result.body) >= 9000
+
+
+def test_a_robots_txt_that_breaks_off_is_none():
+    """Half a file that we did not stop ourselves may lack the rule that matters."""
+    crawler = make_crawler()
+    _, request = begin_rules(Job.of(crawler), ORIGIN)
+    with pytest.raises(IgnoreRequest):
+        DecompressionMiddleware.from_crawler(crawler).process_response(
+            request, _packed(gzip.compress(RULES)[:-9], "gzip")
+        )
+
+
+@pytest.mark.parametrize("codings", [[], ["gzip"]], ids=["not named", "named once"])
+def test_a_page_that_is_packed_more_often_than_named_is_unpacked(crawler, job, codings):
+    """Behind a proxy pages are packed twice; the type says that no archive is meant."""
+    body = gzip.compress(gzip.compress(BODY)) if codings else gzip.compress(BODY)
+    _, request = begin(job, URL)
+    middleware = DecompressionMiddleware.from_crawler(crawler)
+    assert middleware.process_response(request, _packed(body, *codings)).body == BODY
+
+
+def test_an_archive_stays_packed(crawler, job):
+    """gzip under a type of its own is what was asked for."""
+    _, request = begin(job, URL)
+    response = _packed(gzip.compress(BODY))
+    response.headers["Content-Type"] = "application/gzip"
+    middleware = DecompressionMiddleware.from_crawler(crawler)
+    assert middleware.process_response(request, response) is response
 
 
 def test_a_status_outweighs_a_spoiled_body(crawler, job):
