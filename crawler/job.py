@@ -132,7 +132,7 @@ class Job:
         self._ledger = Ledger(engine)
         self.robots_answers.update(self._ledger.totals())
         self.robots = Robots(
-            self.config.robots, self._rng, self.canonicalizer.resolve, self._ledger.robots
+            self.config.robots, self._rng, self.canonicalizer.resolve_whole, self._ledger.robots
         )
         self.verdicts = Verdicts(self.config.dedupe)
         self.verdicts.indexes.load(self._ledger.pages())

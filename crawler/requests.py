@@ -56,12 +56,13 @@ class RequestCodec:
 
     def successor(self, request: Request, lease: Lease) -> Discovery | None:
         """Return the target of a redirect: a URL of its own, one hop further down the chain."""
-        url = self._job.canonicalizer.normalize(request.url)
-        entry = lease.entry
+        urls, entry = self._job.canonicalizer, lease.entry
+        url = urls.normalize(request.url)
         if url is None or entry is None:
             return None
-        key = self._job.canonicalizer.key
-        same = url != entry.url and key(url) == key(entry.url)
+        if url == urls.normalize(entry.url):  # the server insists on what we leave out
+            url = urls.resolve_whole(entry.url, request.url) or url
+        same = url != entry.url and urls.key(url) == urls.key(entry.url)
         return Discovery(
             [url],
             depth=entry.depth,

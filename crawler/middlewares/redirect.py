@@ -47,9 +47,8 @@ class RedirectMiddleware:
         visit = self._job.visits.of(request)
         if visit is not None and visit.lease.kind is Kind.ROBOTS:
             return response
-        location = response.headers.get("Location")
-        target = self._job.canonicalizer.resolve(request.url, location_text(location or b""))
-        if not location or target is None or target == request.url:
+        target = self._target(request.url, location_text(response.headers.get("Location") or b""))
+        if target is None or target == request.url:
             if visit is not None:
                 visit.outcome = Outcome.REFUSED
             return response
@@ -61,3 +60,11 @@ class RedirectMiddleware:
             raise IgnoreRequest(f"more than {hops - 1} redirects: {request.url[:200]}")
         meta = {**request.meta, _HOPS: hops}
         return request.replace(url=target, method="GET", body=b"", meta=meta)
+
+    def _target(self, url: str, location: str) -> str | None:
+        """Return where a redirect leads; with its noise where that is all it adds to the URL."""
+        if not location:
+            return None
+        urls = self._job.canonicalizer
+        target = urls.resolve(url, location)
+        return urls.resolve_whole(url, location) if target == urls.normalize(url) else target

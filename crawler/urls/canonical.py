@@ -112,6 +112,17 @@ class Canonicalizer:
             return self._rewrite(before + link)
         return self._resolve_odd(self._base, href, encoding)
 
+    def resolve_whole(self, base: str, href: str) -> str | None:
+        """Resolve like `resolve`, and keep session ids, trackers and the host as written.
+
+        For the answer of a server that insists on them: it redirects from the URL that was sent
+        to one that `resolve` would take for the same.
+        """
+        if len(href) > LONGEST_HREF:
+            return None
+        url = parse_http(base, href if href.isascii() else encode_href(href, "utf-8"))
+        return mend_spelling(url) if url is not None else None
+
     def normalize(self, url: str) -> str | None:
         """Return the absolute ``url`` in the form that is sent; None as for ``resolve``."""
         plain = _PLAIN_HREF(url)

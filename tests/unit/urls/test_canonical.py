@@ -223,6 +223,24 @@ def test_noise_leaves_the_url_and_nothing_else_does(href, url):
 
 
 @pytest.mark.parametrize(
+    ("href", "url"),
+    [
+        ("?PHPSESSID=0123456789abcdef", "http://a.test/x?PHPSESSID=0123456789abcdef"),
+        ("/x;jsessionid=1?q", "http://a.test/x;jsessionid=1?q"),
+        ("HTTP://WWW.A.TEST:80/%7ex?utm_source=b#c", "http://www.a.test/~x?utm_source=b"),
+        ("/ä", "http://a.test/%C3%A4"),
+        ("http://[", None),
+        ("javascript:x", None),
+        ("/" + "x" * LONGEST_HREF, None),
+    ],
+)
+def test_what_a_server_insists_on_is_kept(href, url):
+    """Only the spelling is normal: session ids, trackers and the host stay as written."""
+    urls = Canonicalizer(UrlOptions(https_upgrade=True, strip_www=True))
+    assert urls.resolve_whole("http://a.test/x", href) == url
+
+
+@pytest.mark.parametrize(
     ("options", "href", "url"),
     [
         ({"drop_tracking": False}, "http://a.test/?utm_id=1", "http://a.test/?utm_id=1"),
