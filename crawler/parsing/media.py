@@ -34,6 +34,7 @@ _BINARY = bytes({*range(0x20)} - {0x09, 0x0A, 0x0C, 0x0D, 0x1B})
 _MOST_BINARY = 16  # so many bytes of text for each that no text contains
 _WIDE = ("utf-16", "utf-32", "utf16", "utf32", "ucs", "unicode", "iso-10646")
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
+_TYPE = re.compile(r"[\w!#$%&'*+.^`|~-]+/[\w!#$%&'*+.^`|~-]+", re.ASCII).fullmatch
 _VALUES = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^,])+', re.DOTALL)
 
 
@@ -43,8 +44,8 @@ def split_content_type(value: bytes | None) -> tuple[str, str | None]:
     Args:
         value: of the header; of several, joined by commas, the last one that is a type counts.
 
-    Spec: RFC 9110 §8.3.1; Fetch §2.2.2 (extract a MIME type). Garbage gives an empty type;
-    nothing raises.
+    Spec: RFC 9110 §8.3.1; Fetch §2.2.2 (extract a MIME type); MIME Sniffing §4.4 (what is
+    none). Garbage gives an empty type; nothing raises.
     """
     text = (value or b"")[:_LONGEST_HEADER].decode("latin-1")
     if "," not in text:
@@ -66,7 +67,7 @@ def _read_type(text: str) -> tuple[str, str | None]:
         if name.strip().lower() == "charset" and charset is None:
             charset = content.strip().strip("\"'").strip() or None
     media = media.strip().lower()
-    return (media if media.count("/") == 1 or media == "" else ""), charset
+    return (media if _TYPE(media) else ""), charset
 
 
 def real_type(media: str, body: bytes, charset: str | None = None) -> str:

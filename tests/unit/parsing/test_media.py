@@ -29,6 +29,9 @@ CONTENT_TYPES = [
     (b"html,", ("", None)),
     (b"html; charset=utf-8", ("", "utf-8")),
     (b"text/html/x", ("", None)),
+    (b"text/html utf-8", ("", None)),
+    (b"text/", ("", None)),
+    (b"text/html, text/ht ml", ("text/html", None)),
     (b"", ("", None)),
     (None, ("", None)),
 ]
