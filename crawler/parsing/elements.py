@@ -95,11 +95,11 @@ class Elements:
         elif tag == "base":
             self._add_base(node.attributes)
         elif self._options.follow_frames:
-            self._add_href(node.attributes["src"], followed=True)
+            self._add_href(node.attributes.get("src"), followed=True)
 
     def _add_link(self, attributes: Attributes) -> None:
         rel = attributes.get("rel")
-        self._add_href(attributes["href"], followed=not rel or not _has_nofollow(rel))
+        self._add_href(_reference(attributes), followed=not rel or not _has_nofollow(rel))
 
     def _add_href(self, href: str | None, *, followed: bool) -> None:
         href = href or ""
@@ -126,12 +126,12 @@ class Elements:
             self.title = collapse(node.text(), self._options.max_title)
 
     def _add_base(self, attributes: Attributes) -> None:
-        if self.base is None:
+        if self.base is None and "href" in attributes:
             self.base = attributes["href"] or ""
 
     def _add_meta(self, node: LexborNode) -> None:
         attributes = node.attributes
-        content = attributes["content"]
+        content = attributes.get("content")
         if not content:
             return
         name = (attributes.get("name") or "").strip().lower()
@@ -155,6 +155,8 @@ class Elements:
             self.refresh = found
 
     def _add_relation(self, attributes: Attributes) -> None:
+        if "href" not in attributes:
+            return
         rels = relation_tokens(attributes.get("rel") or "")
         if "canonical" in rels:
             if self.canonical is None:
@@ -187,6 +189,14 @@ def parse_refresh(content: str) -> tuple[int, str] | None:
     href = next((part for part in named.groups() if part is not None), "") if named else found[2]
     seconds = int(found[1][:9] or 0)
     return (seconds, href.strip()) if href.strip() else None
+
+
+def _reference(attributes: Attributes) -> str | None:
+    """Return where a link leads; the selector ``[href]`` means ``xlink:href`` as well.
+
+    Spec: SVG 2 §16.2 (an xlink:href counts where there is no href).
+    """
+    return attributes["href"] if "href" in attributes else attributes.get("xlink:href")
 
 
 def _has_nofollow(rel: str) -> bool:

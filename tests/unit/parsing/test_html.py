@@ -60,6 +60,11 @@ LINKS = [
     ("template", "<template><a href=/t>x</a></template><a href=/x>x</a>", ["/x"]),
     ("noscript", "<noscript><a href=/n>x</a></noscript>", ["/n"]),
     ("comment", "<!-- <a href=/c> --><a href=/x>x</a>", ["/x"]),
+    ("drawing", "<svg><a href=/1>x</a><a xlink:href=/2>y</a></svg><a href=/3>z</a>",
+     ["/1", "/2", "/3"]),
+    ("drawing with both", "<svg><a xlink:href=/old href=/new>x</a></svg>", ["/new"]),
+    ("base in a drawing", "<svg><base xlink:href=/b/></svg><a href=x>x</a>", ["/dir/x"]),
+    ("relation in a drawing", "<svg><link rel=next xlink:href=/n></svg><a href=/x>x</a>", ["/x"]),
     ("less-than in text", "<body>section (<2cm), Belt <a href='/x'>93</a>", ["/x"]),
     ("unclosed", "<a href=/1>a<a href=/2>b", ["/1", "/2"]),
     ("in a table", "<table><a href=/1>x</a><tr><td><a href=/2>y</table>", ["/1", "/2"]),
@@ -80,6 +85,16 @@ LINKS = [
 def test_links_are_what_a_browser_would_follow(body, links, resolver):
     """Links must be found as browsers find them (HTML §13.2, §2.4.3), in document order."""
     assert urls(body, canonicalizer=resolver) == links
+
+
+@pytest.mark.parametrize("root", ["svg", "math"])
+@pytest.mark.parametrize("tag", ["a", "area", "base", "link rel=next", "meta name=robots"])
+@pytest.mark.parametrize("name", ["xlink:href", "xlink:title", "xml:lang", "xml:base"])
+def test_attributes_of_other_namespaces_break_no_page(root, tag, name):
+    """In drawings and formulas a selector knows them by their local name (HTML §13.2.6.5)."""
+    body = f"<{root}><{tag} {name}=/y>t</{root}><title>T</title><a href=/x>x</a>"
+    assert parse(body).error is None
+    assert "/x" in urls(body)
 
 
 def test_the_query_is_in_the_pages_encoding():
