@@ -462,7 +462,7 @@ def test_a_page_that_is_packed_more_often_than_named_is_unpacked(crawler, job, c
 
 
 def test_an_archive_stays_packed(crawler, job):
-    """gzip under a type of its own is what was asked for."""
+    """Gzip under a type of its own is what was asked for."""
     _, request = begin(job, URL)
     response = _packed(gzip.compress(BODY))
     response.headers["Content-Type"] = "application/gzip"

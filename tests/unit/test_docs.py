@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+from collections import Counter
 from functools import lru_cache
 from itertools import chain, pairwise
 from pathlib import Path
@@ -17,6 +18,7 @@ from crawler.arguments import ARGUMENTS
 from crawler.model import Outcome, Page, Reason
 from crawler.store import page_record
 from crawler.table import PREFIXES, TABLE
+from tests.cases.table import all_cases
 from tests.unit.urls.test_resolution import DIFFERENCES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -211,6 +213,16 @@ def test_decisions_are_numbered_and_listed():
         text = read(f"docs/decisions/{name}")
         assert text.startswith(f"# {name[:4]} ")
         assert all(f"**{part}.**" in text for part in ("Context", "Decision", "Consequences"))
+
+
+def test_the_cases_are_counted_as_they_are():
+    """Each kind has its row with the number of its cases, and each difference is told."""
+    cases = [case for case in all_cases() if not case.off]
+    told = {row[0]: row[1] for row in rows("docs/cases.md", "By kind")}
+    told.pop("**all**")
+    assert told == {kind: str(n) for kind, n in Counter(case.kind for case in cases).items()}
+    differences = first_names("docs/cases.md", "Deliberate differences")
+    assert differences == [case.name for case in cases if case.house]
 
 
 def test_the_glossary_is_in_order():
