@@ -17,7 +17,13 @@ from crawler.consequences import INTERRUPTED, STOPPED, keeps_interrupted
 from crawler.frontier import Kind
 from crawler.job import Job
 from crawler.model import Outcome
-from crawler.parsing.codings import CodingError, CutShortError, TooLargeError, decode, is_gzip
+from crawler.parsing.codings import (
+    CodingError,
+    CutShortError,
+    TooLargeError,
+    decode_page,
+    is_gzip,
+)
 from crawler.politeness import Trouble
 
 if TYPE_CHECKING:
@@ -30,7 +36,6 @@ if TYPE_CHECKING:
     from crawler.visits import Visit
 
 _ACCEPT = b"gzip, deflate, br, zstd"
-_PAGES = frozenset({b"text/html", b"application/xhtml+xml"})
 
 
 class DecompressionMiddleware:
@@ -67,10 +72,8 @@ class DecompressionMiddleware:
 
     def _undo(self, response: Response, codings: bytes, visit: Visit | None) -> bytes:
         """Undo the codings that are named, and gzip that is not, where no archive is meant."""
-        body = decode(response.body, codings, limit=self._max_bytes)
-        if is_gzip(body) and (_is_rules(visit) or _says_page(response)):
-            return decode(body, b"gzip", limit=self._max_bytes)
-        return body
+        said = b"text/html" if _is_rules(visit) else response.headers.get(b"Content-Type") or b""
+        return decode_page(response.body, codings, said, limit=self._max_bytes)
 
     def _spoiled(
         self,
@@ -117,11 +120,6 @@ def _is_enough(response: Response, problem: CodingError | TooLargeError) -> bool
     if isinstance(problem, CutShortError):
         return STOPPED in response.flags
     return isinstance(problem, TooLargeError)
-
-
-def _says_page(response: Response) -> bool:
-    media = (response.headers.get(b"Content-Type") or b"").partition(b";")[0].strip().lower()
-    return media in _PAGES
 
 
 def _note_body(visit: Visit | None, body: bytes) -> None:

@@ -20,6 +20,7 @@ _CHUNK = 1 << 20
 _NO_LIMIT = 1 << 40
 _MAX_CODINGS = 3
 _MAX_MEMBERS = 100  # each costs a copy of what follows it
+_PAGES = frozenset({b"text/html", b"application/xhtml+xml"})
 _MARKUP = 256  # bytes that are looked at
 _NO_TEXT = bytes({*range(0x20)} - {0x09, 0x0A, 0x0C, 0x0D})
 _MAX_WINDOW = 23  # binary logarithm: 8 MiB, as RFC 9659 has it for Content-Encoding
@@ -80,6 +81,23 @@ def decode(body: bytes, header: bytes, *, limit: int) -> bytes:
                 raise CutShortError(b"" if left else error.so_far) from error
             except TooLargeError as error:
                 raise TooLargeError(str(error), b"" if left else error.so_far) from error
+    return body
+
+
+def decode_page(body: bytes, codings: bytes, content_type: bytes, *, limit: int) -> bytes:
+    """Undo the codings that are named, and gzip that is not where the type says page.
+
+    Proxies pack what is packed, and servers pack and do not say so; no archive is meant.
+
+    Args:
+        body: As received.
+        codings: Value of Content-Encoding.
+        content_type: Value of Content-Type.
+        limit: As for `decode`, which also says what is raised.
+    """
+    body = decode(body, codings, limit=limit)
+    if is_gzip(body) and content_type.partition(b";")[0].strip().lower() in _PAGES:
+        return decode(body, b"gzip", limit=limit)
     return body
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from crawler.errors import QueryError, StoreError
-from crawler.parsing.codings import CodingError, CutShortError, TooLargeError, decode
+from crawler.parsing.codings import CodingError, CutShortError, TooLargeError, decode_page
 from crawler.received import Received
 from crawler.store import ArchiveReader, ObjectStore
 from crawler.store.cdxj import one_line_uri
@@ -83,12 +83,13 @@ class Archived:
             StoreError: They are those of another page, whose record is not there.
         """
         payload = self._original(record).body if record.kind == "revisit" else record.body
-        codings = headers_of(record, "Content-Encoding")
+        codings = b",".join(headers_of(record, "Content-Encoding"))
+        said = b",".join(headers_of(record, "Content-Type"))
         cut = record.fields.get("warc-truncated") == "disconnect"
-        if not codings or not payload:
+        if not payload:
             return payload, cut
         try:
-            return decode(payload, b",".join(codings), limit=self._most_bytes), cut
+            return decode_page(payload, codings, said, limit=self._most_bytes), cut
         except CutShortError as error:
             if error.so_far:
                 return error.so_far, True

@@ -17,6 +17,7 @@ from crawler.parsing.codings import (
     CutShortError,
     TooLargeError,
     decode,
+    decode_page,
     zstd,
 )
 
@@ -134,6 +135,23 @@ def test_codings_without_magic_pass_markup_and_refuse_other_text(coding):
 def test_gzip_under_another_name_is_gzip(coding):
     """The magic of gzip tells more than the name: no other coding can begin so."""
     assert decode(gzip.compress(TEXT), coding.encode(), limit=LIMIT) == TEXT
+
+
+@pytest.mark.parametrize("content_type", [b"text/html; charset=utf-8", b"Application/XHTML+XML"])
+@pytest.mark.parametrize("codings", [b"", b"br", b"gzip, br"])
+def test_a_page_is_unpacked_more_often_than_named(codings, content_type):
+    """Gzip that nobody names is undone where the type says that no archive is meant."""
+    body = gzip.compress(TEXT)
+    for name in filter(None, codings.split(b", ")):
+        body = PACKERS[name.decode()](body)
+    assert decode_page(body, codings, content_type, limit=LIMIT) == TEXT
+
+
+@pytest.mark.parametrize("content_type", [b"application/gzip", b"text/plain", b""])
+def test_what_may_be_an_archive_stays_packed(content_type):
+    """Under any other type a gzip file may be what was asked for."""
+    body = gzip.compress(TEXT)
+    assert decode_page(body, b"", content_type, limit=LIMIT) == body
 
 
 @pytest.mark.parametrize(("coding", "pack"), VARIANTS, ids=IDS)
