@@ -18,6 +18,7 @@ Stages hold the decisions and know neither Scrapy nor a clock nor a socket:
   (sitemaps, feeds); one module a content type
 * ``dedupe``      which pages say the same
 * ``store``       what is kept on disk, and in an object store
+* ``traps``       which URLs are not worth fetching, by what came of others like them
 
 The shell moves values between Scrapy and the stages:
 
@@ -25,7 +26,7 @@ The shell moves values between Scrapy and the stages:
   (Scrapy's own)
 * ``job``         puts everything of one crawl together, with ``admission`` (what belongs to it) and
   ``consequences`` (what answers mean); ``commit`` makes results durable, ``ledger`` keeps what
-  other stages store with the frontier
+  other stages store with the frontier, ``lookout`` stands between frontier and traps
 * ``received``    an answer, and the page that is made of it
 * ``recording``   what is kept of a visit beside its line; ``stores`` opens archive and catalog,
   ``outbox`` brings rows to the catalog

@@ -16,6 +16,7 @@ from crawler.parsing import ContentTypes, ParsingOptions
 from crawler.politeness import BackoffOptions, RobotsOptions, product_token
 from crawler.store import ObjectOptions, StoreOptions
 from crawler.table import TABLE, check_names
+from crawler.traps import TrapOptions
 from crawler.urls import FILE_EXTENSIONS, Network, UrlFilter, UrlOptions, parse_networks
 from crawler.workers import WorkerOptions
 
@@ -39,6 +40,7 @@ class Config:
     dedupe: DedupeOptions
     store: StoreOptions
     objects: ObjectOptions
+    traps: TrapOptions
     networks: tuple[Network, ...]
     hosts: dict[str, str]
     api: tuple[str, int, str]  # host, port, token
@@ -95,6 +97,14 @@ class Config:
                 url=v["STORE_OBJECTS"],
                 driver=v["STORE_OBJECTS_OPTIONS"],
                 keep_local=v["STORE_KEEP_LOCAL"],
+            ),
+            traps=TrapOptions(
+                enabled=v["TRAPS_ENABLED"],
+                patience=v["TRAPS_PATIENCE"],
+                probe_every=v["TRAPS_PROBES"],
+                evidence=v["TRAPS_EVIDENCE"],
+                kept=v["TRAPS_KEPT"],
+                sub_domains=v["TRAPS_SUB_DOMAINS"],
             ),
             networks=_networks(v["SAFETY_ALLOWED_NETWORKS"]),
             hosts={name.lower(): address for name, address in v["SAFETY_HOSTS"].items()},

@@ -18,9 +18,11 @@ from crawler.frontier import Entry, RocksEngine, Table
 from crawler.frontier.seen import CODES
 from crawler.frontier.snapshot import read_host
 from crawler.ledger import Ledger
+from crawler.lookout import FrontierRows
 from crawler.model import Allow, Deny, Outcome, Reason, Wait
 from crawler.politeness import Robots
 from crawler.stores import CATALOG
+from crawler.traps import REVOCABLE, Traps
 from crawler.urls import Canonicalizer, UrlOptions, fingerprint, host_hash, host_key
 from crawler.urls import origin as origin_of
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from crawler.model import Fingerprint
     from crawler.store import PageRow
     from crawler.store.catalog import Catalog
+    from crawler.traps import Assessment
 
 STORE = "frontier"
 _TRIES = 3  # a running crawl may remove a file while its store is being opened
@@ -154,6 +157,7 @@ class _Reader:
         canonicalizer = Canonicalizer(config.urls)
         self._robots = Robots(config.robots, rng, canonicalizer.resolve, Ledger(engine).robots)
         self._charter = Charter.read(engine)
+        self._traps = Traps(config.traps, FrontierRows(engine))
 
     def tell(self, found: Explanation) -> None:
         """Add everything that is known."""
@@ -167,6 +171,7 @@ class _Reader:
         else:
             self._is(found, known[0], CODES[known[1]], host)
         self._of_catalog(found, known[0] if known is not None else marks[0])
+        found.add("alike", _of_pattern(self._traps.assess(found.url)))
         found.add("robots.txt", self._rules(found.url))
         found.add("host", _clock(host, self._config, self._now))
 
@@ -229,6 +234,8 @@ class _Reader:
         if reason is None and host is not None and 0 < budget <= host.used:
             reason = Reason.HOST_BUDGET
         answer = self._robots.check(found.url, origin_of(found.url), self._now)
+        if reason is None and self._config.traps.enabled:
+            reason = self._traps.assess(found.url).reason
         if reason is None and isinstance(answer, Deny):
             reason = Reason.ROBOTS
         if reason is not None:
@@ -270,7 +277,14 @@ class _Reader:
             case Reason.REDIRECTS:
                 return f"redirects, more than FRONTIER_MAX_REDIRECTS={options.max_redirects}"
             case _:
-                return f"{reason.value}, {_limits(reason, url)}"
+                return f"{reason.value}, {self._rule(reason, url) or _limits(reason, url)}"
+
+    def _rule(self, reason: Reason, url: str) -> str:
+        """Say which rule of the traps stopped a URL; empty when it was another reason."""
+        if reason not in REVOCABLE:
+            return ""
+        rule = self._traps.assess(url).rule
+        return rule or "a rule that has fallen since: it is fetched when it is found again"
 
     def _rules(self, url: str) -> str:
         """Say what robots.txt says of a URL, by which line, and how old the copy is."""
@@ -348,6 +362,18 @@ def _of_row(found: Explanation, row: PageRow, catalog: Catalog) -> None:
     if row.text_offset is not None:
         found.add("line", f"pages.jsonl at {row.text_offset}, {row.text_length} bytes")
     found.add("next visit", iso_utc(row.next_visit_at) if row.next_visit_at is not None else None)
+
+
+def _of_pattern(known: Assessment) -> str:
+    """Say what came of URLs that are alike, and which parameters change nothing."""
+    figures = known.figures.get(known.pattern) or known.figures.get(known.parent)
+    told = [known.pattern]
+    if figures is not None:
+        told.append(", ".join(f"{name} {count:,}" for name, count in figures.items() if count))
+    names = [name for name, about in known.parameters.items() if about["irrelevant"]]
+    if names:
+        told.append(f"irrelevant: {', '.join(names)}")
+    return "; ".join(told)
 
 
 def _clock(host: Host | None, config: Config, now: float) -> str:

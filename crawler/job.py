@@ -25,6 +25,7 @@ from crawler.dedupe import Verdicts
 from crawler.errors import StoreError
 from crawler.frontier import Frontier, MemoryEngine, RocksEngine
 from crawler.ledger import Ledger
+from crawler.lookout import Lookout
 from crawler.model import Discovery, Fingerprint, HostKey, Origin, Outcome, Page
 from crawler.politeness import (
     Backoff,
@@ -137,13 +138,16 @@ class Job:
         self.verdicts = Verdicts(self.config.dedupe)
         self.verdicts.indexes.load(self._ledger.pages())
         now = self.now()
+        self.lookout = Lookout(engine, self.config.traps)
         self.frontier = Frontier(
             engine,
             self.config.frontier,
             admit=self.admission.verdict,
             key=self.canonicalizer.key,
             now=now,
+            guard=self.lookout,
         )
+        self.lookout.watch(self.frontier, now)
         self._ledger.agree_on(
             self.frontier,
             "URL rules",
@@ -235,6 +239,8 @@ class Job:
 
     def close(self) -> None:
         """Commit everything, close the outputs and let the directory go."""
+        if self.directory is not None and self.engine.damage is None:
+            self.lookout.write_report(self.directory)
         if self.uploading is not None:
             self.commits.commit(self.now())
             self.uploading.finish(everything=not self.frontier.pending)
@@ -270,7 +276,7 @@ class Job:
             action()
         if self.recorder is not None:
             self.recorder.page(visit, outcome, now)
-        self.frontier.done(visit.lease, outcome, now, found=found)
+        self.lookout.settle(visit.lease, outcome, now, found=found, page=visit.page)
         self.commits.page_settled(now)
 
     def _links_of(self, visit: Visit) -> Discovery | None:

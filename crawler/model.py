@@ -64,6 +64,11 @@ class Reason(Enum):
     ADDRESS = "address"  # the host is, or resolves to, an address that may not be reached
     UNREACHABLE = "unreachable"  # its host has no address at all, time after time
     EXTENSION = "extension"  # its path ends as those of files do that are no pages
+    TRAP_PATTERN = "trap_pattern"  # URLs like it brought nothing new, time after time
+    TRAP_REPEAT = "trap_repeat"  # the same, and its path repeats a folder again and again
+    TRAP_GROWTH = "trap_growth"  # the same, and it grows by escaping what is escaped
+    TRAP_HOSTS = "trap_hosts"  # too many sub-domains of its site brought nothing new
+    PARAMETER = "parameter"  # differs from a fetched URL in parameters that change nothing
 
 
 class Link(NamedTuple):

@@ -164,6 +164,7 @@ PREFIXES = (
     "STORE_",
     "SAFETY_",
     "API_",
+    "TRAPS_",
 )
 
 _DAY = 86_400
@@ -391,6 +392,37 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "STORE_KEEP_LOCAL", True,
         "Keep a file in the job directory when its upload is verified and recorded.",
+    ),
+    # --- traps: what is not worth fetching (docs/traps.md) ---
+    Setting(
+        "TRAPS_ENABLED", True,
+        "Stop URLs whose like brought nothing new, and learn which parameters change nothing. "
+        "Switched off, what was stopped before goes on.",
+    ),
+    Setting(
+        "TRAPS_PATIENCE", 24,
+        "Fetches in a row that bring nothing new until their pattern is stopped.",
+        "fetches", 4, 100_000,
+    ),
+    Setting(
+        "TRAPS_PROBES", 16,
+        "Of the URLs of a stopped pattern the one with this number is fetched to see if the stop "
+        "is right; then, while it is, one at each doubling.", "URLs", 1, 100_000,
+    ),
+    Setting(
+        "TRAPS_EVIDENCE", 8,
+        "Duplicates that differ in a parameter, until it is taken for irrelevant.",
+        "pages", 2, 100_000,
+    ),
+    Setting(
+        "TRAPS_KEPT", 10_000,
+        "URLs kept of a stopped pattern, to be fetched if it turns out to bring something.",
+        "URLs", 0,
+    ),
+    Setting(
+        "TRAPS_SUB_DOMAINS", 16,
+        "Sub-domains of one site without anything new that are tried, and four more for each "
+        "that brought something.", "hosts", 1,
     ),
     # --- safety ---
     Setting(

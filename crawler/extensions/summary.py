@@ -6,7 +6,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from crawler.clock import iso_utc
-from crawler.model import Outcome
+from crawler.lookout import REPORT
+from crawler.model import Outcome, Reason
 from crawler.store import masked
 from crawler.stores import ARCHIVE
 
@@ -57,6 +58,7 @@ def summary(job: Job, *, reason: str, elapsed: float) -> str:
         ("outcomes", _counted((o.value, n) for o, n in counts.done.most_common())),
         ("rejected", _counted((r.value, n) for r, n in counts.rejected.most_common())),
         ("robots.txt", _counted(job.robots_answers.most_common())),
+        ("traps", _traps(job)),
         ("left", _left(job)),
         ("seen set", _seen(job)),
         ("hosts", _hosts(job)),
@@ -79,6 +81,18 @@ def _left(job: Job) -> str:
     at = job.frontier.wake_at(job.now())
     due = f", the next one is due at {iso_utc(at)}" if at is not None else ""
     return f"{counts.unfinished:,} still queued{due}"
+
+
+def _traps(job: Job) -> str:
+    """Say which rules have kept how many URLs from being fetched, and where that is written."""
+    stops = [stop for stop in job.lookout.reported if stop.holds]
+    if not stops or job.directory is None:
+        return ""
+    scripts = sum(stop.reason is Reason.PARAMETER for stop in stops)
+    return (
+        f"{len(stops) - scripts:,} patterns stopped that brought nothing new, "
+        f"{scripts:,} scripts with irrelevant parameters: {job.directory / REPORT}"
+    )
 
 
 def _hosts(job: Job) -> str:

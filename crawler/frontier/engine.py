@@ -14,6 +14,7 @@ host       host key                                        clocks, budget, queue
 robots     origin                                          its robots.txt and its age
 pages      number 8 B                                      what finds a page's duplicates again
 outbox     number 8 B                                      page row on its way to the catalog
+traps      origin + pattern, and others                    what came of URLs that are alike
 meta       name                                            counts, file lengths, format
 =========  ==============================================  ==================================
 """
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 
-FORMAT = b"2"
+FORMAT = b"3"
 """Of tables, keys and values; a store of another format is refused."""
 
 
@@ -42,6 +43,7 @@ class Table(Enum):
     ROBOTS = "robots"
     PAGES = "pages"
     OUTBOX = "outbox"
+    TRAPS = "traps"
     META = "meta"
 
 

@@ -38,6 +38,7 @@ from crawler.urls import fingerprint, host_key
 from crawler.urls import origin as origin_of
 
 if TYPE_CHECKING:
+    from crawler.frontier.guard import Guard
     from crawler.frontier.options import FrontierOptions
 from crawler.frontier.queues import Queues
 
@@ -67,6 +68,8 @@ class Frontier:
         key: URL → comparison key; URLs with one key are one URL.
         now: Crawl time. On a store that was used before, every host rests for its delay
             from here on: the last requests before a crash may not have been recorded.
+        guard: Asked about each new URL that was admitted, and again before it goes; None
+            objects to nothing.
     """
 
     def __init__(
@@ -77,8 +80,10 @@ class Frontier:
         admit: Admission,
         key: Callable[[str], str],
         now: float,
+        guard: Guard | None = None,
     ) -> None:
         self.options = options
+        self._guard = guard
         self.counts = Counts()
         self.hosts: dict[HostKey, Host] = {}
         self.leases: dict[int, Lease] = {}
@@ -125,7 +130,7 @@ class Frontier:
         reached: dict[HostKey, Host] = {}
         queued = 0
         for url, key, mark in zip(found.urls, keys, marks, strict=True):
-            if mark in known and not self._second_chance(known[mark], found):
+            if mark in known and not self._second_chance(url, known[mark], found):
                 continue
             reason = known[mark] = self._take(url, key, mark, found)
             if reason is None:
@@ -135,20 +140,49 @@ class Frontier:
             self._agenda.place(host, now)
         return queued
 
-    def _second_chance(self, state: State, found: Discovery) -> bool:
-        """Whether a URL rejected for the way it was found has now been found in a better one."""
-        better = (state is Reason.DEPTH and not self._too_deep(found)) or (
-            state is Reason.REDIRECTS and found.redirects <= self.options.max_redirects
+    def readmit(self, reason: Reason, found: Discovery, now: float) -> None:
+        """Take a URL that was rejected as if it were new: the reason may hold no longer.
+
+        Args:
+            reason: Why it was rejected. It must not have been found in a better way since.
+            found: It alone, and how it was found.
+            now: Crawl time.
+        """
+        self._take_back(reason)
+        (url,) = found.urls
+        key = host_key(url)
+        if self._take(url, key, fingerprint(key, self._key(url)), found) is None:
+            self._agenda.place(self.hosts[key], now)
+
+    def _take_back(self, reason: Reason) -> None:
+        """Undo in the books that a URL was rejected."""
+        self.counts.rejected[reason] -= 1
+        self.counts.discovered -= 1
+
+    def _second_chance(self, url: str, state: State, found: Discovery) -> bool:
+        """Whether a URL that was rejected is to be looked at anew, having been found again.
+
+        Either the way in which it was found is better now, or what the guard had against it
+        has ceased to hold.
+        """
+        if not isinstance(state, Reason):
+            return False
+        better = (
+            (state is Reason.DEPTH and not self._too_deep(found))
+            or (state is Reason.REDIRECTS and found.redirects <= self.options.max_redirects)
+            or (self._guard is not None and self._guard.reconsiders(url, state))
         )
-        if better and isinstance(state, Reason):
-            self.counts.rejected[state] -= 1
-            self.counts.discovered -= 1
+        if better:
+            self._take_back(state)
         return better
 
     def _take(self, url: str, key: HostKey, mark: Mark, found: Discovery) -> Reason | None:
         """Enter a new URL in the books, as queued or as rejected."""
-        reason = self._admit(url) or self._refuse(found)
+        reason, priority = self._admit(url) or self._refuse(found), found.priority
         host = None
+        if reason is None and self._guard is not None and not found.payload:
+            verdict = self._guard.admit(url, found)
+            reason, priority = (verdict, 0) if isinstance(verdict, Reason) else (None, verdict)
         if reason is None:
             host = self.host(key)
             reason = Reason.HOST_BUDGET if self._used_up(host) else None
@@ -161,7 +195,7 @@ class Frontier:
         entry = Entry(
             url=url,
             fingerprint=mark,
-            priority=found.priority,
+            priority=priority,
             depth=found.depth,
             referrer=found.referrer,
             redirects=found.redirects,
@@ -294,6 +328,10 @@ class Frontier:
         if entry.first_try and self._used_up(host):
             self._drop_head(host, queue, Reason.HOST_BUDGET)
             return None
+        objection = self._object(entry)
+        if objection is not None:
+            self._drop_head(host, queue, objection)
+            return None
         answer = gate(entry.url, queue.origin)
         match answer:
             case Deny(reason=reason):
@@ -310,6 +348,12 @@ class Frontier:
             case _:
                 raise AssertionError(f"no answer of a gate: {answer!r}")
         return None
+
+    def _object(self, entry: Entry) -> Reason | None:
+        """Return what the guard has against a queued URL that was never asked for."""
+        if self._guard is None or not entry.first_try or entry.payload:
+            return None
+        return self._guard.recheck(entry)
 
     def _used_up(self, host: Host) -> bool:
         return 0 < self.options.host_budget <= host.used
@@ -509,6 +553,18 @@ class Frontier:
     def remove(self, table: Table, key: bytes) -> None:
         """Remove a row of another part with the next batch."""
         self._batch.delete(table, key)
+
+    def row(self, table: Table, key: bytes) -> bytes | None:
+        """Return a row of another part, as it will be after the next batch."""
+        changed = self._batch.tables[table]
+        return changed[key] if key in changed else self._engine.get_many(table, [key])[0]
+
+    def rows(self, table: Table, prefix: bytes) -> list[tuple[bytes, bytes]]:
+        """Return rows of another part whose keys begin so, as they will be after the batch."""
+        found: dict[bytes, bytes | None] = dict(self._engine.scan(table, prefix=prefix))
+        changed = self._batch.tables[table]
+        found.update((key, row) for key, row in changed.items() if key.startswith(prefix))
+        return [(key, row) for key, row in found.items() if row is not None]
 
     def seen_stats(self) -> dict[str, float]:
         """Return what an operator should know of the seen set; nothing for the exact one."""

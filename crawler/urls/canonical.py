@@ -16,7 +16,7 @@ from typing import NamedTuple
 from crawler.urls.options import ParameterFilter, UrlOptions
 from crawler.urls.parser import encode_href, mend_spelling, parse_http
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 """Raised when the same options would give another URL or key for the same link."""
 
 LONGEST_HREF = 65_536  # characters, of a link and of what becomes of it; more is data in disguise
@@ -40,6 +40,9 @@ _OTHER_SCHEME = ("javascript:", "mailto:", "data:", "tel:")
 
 # Never behind a dot segment: taking it away there would change the path.
 _PATH_SESSION = re.compile(r"(?<!/\.)(?<!/\.\.);(?:jsessionid|phpsessid)=[^;/]*", re.IGNORECASE)
+_COOKIELESS = re.compile(  # session ids that ASP.NET puts into paths where it may set no cookies
+    r"/(?:\([ASF]\([0-9A-Za-z_-]{12,128}\)\)|\((?:[ASF]\([0-9A-Za-z_-]{12,128}\)){2,3}\))(?=/)"
+)
 _SLASHES = re.compile("/{2,}")
 _INDEX_FILES = frozenset(
     {"index.html", "index.htm", "index.php", "default.asp", "default.aspx", "default.htm"}
@@ -136,6 +139,9 @@ class Canonicalizer:
         In a query ``%20`` and ``+`` are one (both are how a form writes a space), and the
         toggles marked (key) in :class:`UrlOptions` apply.
         """
+        if "/(" in url and self._options.drop_session_ids:
+            path, mark, query = url.partition("?")
+            url = _COOKIELESS.sub("", path) + mark + query
         if "?" not in url and not self._rewrites_path:
             return url
         path, mark, query = url.partition("?")

@@ -117,7 +117,8 @@ class UrlOptions:
         drop_session_ids: (sent) remove ``;jsessionid=`` and ``;phpsessid=`` path parameters
             and session ids in the query: unmistakable names whatever their value, ``sid``
             and its like only when the value looks random (letters and digits, 16 and more
-            hexadecimal or 20 and more of any kind).
+            hexadecimal or 20 and more of any kind). (key) remove segments such as ``/(S(…))``,
+            which a server without cookies puts in and needs.
         drop_empty_parameters: (sent) ``?a&&b&`` is ``?a&b``. A blank *value* is kept.
         https_upgrade: (sent) ask for https where a link says http on the default port.
         strip_www: (sent) remove a leading ``www.``. Only for sites that answer under both

@@ -17,6 +17,7 @@ from typing import Any
 from tests.support.exchange import Answer, Fault, Request, in_turn, not_found, plain, redirect
 from tests.support.faults_site import FaultsSite, faults_site
 from tests.support.prose import Prose, anchors, document, paragraphs
+from tests.support.trap_zoo import trap_zoo
 from tests.support.uniform_site import UniformSite, uniform_site
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "faults_site",
     "robots_site",
     "table_site",
+    "trap_zoo",
     "uniform_site",
 ]
 
