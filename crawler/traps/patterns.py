@@ -110,7 +110,7 @@ def _repeats(segments: list[str]) -> int:
     """Return how often the most frequent segment occurs that is no number."""
     if len(set(segments)) > len(segments) - _REPEATS + 1:
         return 1
-    words = Counter(one for one in segments if one and not one.isdigit())
+    words = Counter(one for one in segments if not one.isdigit())  # also empty ones: /a/////
     return max(words.values(), default=0)
 
 

@@ -36,7 +36,7 @@ def years(name: str, request: Request) -> str:
 
 
 def facets(name: str, request: Request) -> str:
-    """A shop whose filters combine, beside 60 pages."""
+    """A shop whose filters combine, beside 60 pages; each shows some of its 200 goods."""
     if not request.path.startswith("/shop"):
         return _page(name + request.path, [*(f"/real/{n}" for n in range(60)), "/shop"])
     chance = _chance(request.path)
@@ -44,7 +44,9 @@ def facets(name: str, request: Request) -> str:
         f"/shop?colour={chance.randrange(50)}&size={chance.randrange(20)}&price={chance.randrange(900)}"
         for _ in range(100)
     ]
-    return _page(name + request.path, links)
+    goods = sorted(chance.sample(range(200), 12))
+    shown = "".join(f"<p>{Prose(f'{name} {number}').paragraph(12)}</p>" for number in goods)
+    return document("Shop", shown, links=anchors(links)).decode()
 
 
 def slashes(name: str, request: Request) -> str:
