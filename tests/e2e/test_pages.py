@@ -362,7 +362,7 @@ def test_all_of_it_works_while_the_crawl_runs(tmp_path):
     settings = options(POLITENESS_DELAY=0.3, BACKOFF_RETRIES=0, FRONTIER_COMMIT_PAGES=2)
     with LocalWeb(varied_site) as web, start_crawl([web.url()], *settings, jobdir=job) as running:
         until = time.monotonic() + 30
-        while pages(job, "list", "--limit", 0)[1].count(b"\n") < 6 and time.monotonic() < until:
+        while pages(job, "list", "--limit", 0)[1].count(b"\n") < 8 and time.monotonic() < until:
             time.sleep(0.2)
         made = [json.loads(line) for line in good(job, "reprocess").splitlines()]
         records = [json.loads(line) for line in good(job, "export").splitlines()]
