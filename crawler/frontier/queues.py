@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _ROW_KEY = struct.Struct(">BQ")
 _FULL_SHARE, _SMALL_SHARE = 64, 2
+_SMALL_FILL = 4  # a scan costs as much as reading ten rows
 
 
 class Queues:
@@ -78,11 +79,14 @@ class Queues:
 
     def _share(self) -> int:
         """Return how many URLs one queue may hold in memory: many, unless all hold too many."""
-        return _FULL_SHARE if self._held < self._capacity else _SMALL_SHARE
+        return _FULL_SHARE if self._has_room() else _SMALL_SHARE
+
+    def _has_room(self) -> bool:
+        return self._held < self._capacity
 
     def _fill(self, queue: UrlQueue) -> None:
         """Read a queue's next rows, from the engine and from what is not yet written to it."""
-        limit = self._share()
+        limit = _FULL_SHARE if self._has_room() else _SMALL_FILL
         changed = self._batch().tables[Table.QUEUE]
         rows: list[tuple[bytes, bytes]] = []
         after, more = queue.cursor, True

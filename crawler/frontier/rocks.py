@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-_CACHE_BYTES = 32 * 2**20  # blocks of all tables
+_CACHE_BYTES = 32 * 2**20  # blocks of all tables but the seen set
 _MEMTABLE_BYTES = 16 * 2**20  # of each table,
 _MEMTABLES_BYTES = 48 * 2**20  # and of all together
 _WAL_BYTES = 128 * 2**20
@@ -283,7 +283,9 @@ def _options(cache: Cache | None, *, create: bool = False, table: Table | None =
         options.set_memtable_prefix_bloom_ratio(_MEMTABLE_FILTER)
     else:
         options.set_compression_type(DBCompressionType.lz4())
-    if cache is not None:
+    if table is Table.SEEN:  # hardly a block is asked for twice: keeping it costs more than reading
+        blocks.disable_cache()
+    elif cache is not None:
         blocks.set_block_cache(cache)
     if table is not Table.QUEUE:  # its rows are scanned, never looked up
         blocks.set_bloom_filter(_FILTER_BITS, block_based=False)
