@@ -147,7 +147,11 @@ def _check_rows(found: Inspection, engine: Engine, queued: Counter[bytes]) -> No
     first: tuple[bytes, str] | None = None
     for key, row in _rows(found, engine, Table.QUEUE):
         rows[key[:_PREFIX]] += 1
-        entry = Entry.decode(row)
+        try:
+            entry = Entry.decode(row)
+        except StoreError as error:
+            found.fault(str(error))
+            continue
         age = key[_PREFIX + 1 :]
         if first is None or age < first[0]:
             first = age, entry.url

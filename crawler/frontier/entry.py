@@ -5,12 +5,14 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+from crawler.errors import StoreError
 from crawler.model import Fingerprint
 
 _HEAD = struct.Struct(">BHBBBBHI")
 # priority, depth, redirects, copies, tries, throttles, len(referrer), len(payload)
 _MAX_DEPTH = 0xFFFF
 _MAX_REFERRER = 0xFFFF
+_FINGERPRINT = 16  # bytes
 
 
 @dataclass(slots=True)
@@ -54,21 +56,38 @@ class Entry:
 
     @classmethod
     def decode(cls, row: bytes) -> Entry:
-        """Rebuild an entry from :meth:`encode`."""
-        head = _HEAD.unpack_from(row)
-        priority, depth, redirects, copies, tries, throttles, referrer_len, payload_len = head
-        at = _HEAD.size + 16
-        referrer_end = at + referrer_len
-        payload_end = referrer_end + payload_len
-        return cls(
-            url=row[payload_end:].decode(),
-            fingerprint=Fingerprint(row[_HEAD.size : at]),
-            priority=priority,
-            depth=depth,
-            referrer=row[at:referrer_end].decode(errors="ignore") or None,
-            redirects=redirects,
-            copies=copies,
-            tries=tries,
-            throttles=throttles,
-            payload=row[referrer_end:payload_end],
-        )
+        """Rebuild an entry from :meth:`encode`.
+
+        Raises:
+            StoreError: It did not come from there, or was damaged.
+        """
+        try:
+            head = _HEAD.unpack_from(row)
+            priority, depth, redirects, copies, tries, throttles, referrer_len, payload_len = head
+            at = _HEAD.size + _FINGERPRINT
+            referrer_end = at + referrer_len
+            payload_end = referrer_end + payload_len
+            return cls(
+                url=_text(row[payload_end:]),
+                fingerprint=Fingerprint(row[_HEAD.size : at]),
+                priority=priority,
+                depth=depth,
+                referrer=row[at:referrer_end].decode(errors="ignore") or None,
+                redirects=redirects,
+                copies=copies,
+                tries=tries,
+                throttles=throttles,
+                payload=row[referrer_end:payload_end],
+            )
+        except (struct.error, ValueError) as error:
+            raise StoreError(
+                f"the frontier's store is damaged: the row {row[:60]!r} is no URL that "
+                f"waits ({error}); restore the job directory from a copy, or start anew with "
+                "another JOBDIR"
+            ) from error
+
+
+def _text(url: bytes) -> str:
+    if not url:
+        raise ValueError("cut short")
+    return url.decode()

@@ -32,6 +32,8 @@ CONTENT_TYPES = [
     (b"text/html utf-8", ("", None)),
     (b"text/", ("", None)),
     (b"text/html, text/ht ml", ("text/html", None)),
+    (b'text/ht\nml", *p; charset=x', ("", None)),
+    (b"text/\x1b[2Jx, text/html", ("text/html", None)),
     (b"", ("", None)),
     (None, ("", None)),
 ]
