@@ -15,6 +15,7 @@ from crawler.config import Config
 from crawler.errors import CrawlerError, StoreError
 from crawler.job import job_directory
 from crawler.parsing.codings import CodingError, CutShortError, TooLargeError, decode
+from crawler.printable import printable
 from crawler.store import ArchiveReader, ObjectStore
 from crawler.stores import ARCHIVE, CATALOG, PAGES
 from crawler.urls import Canonicalizer, fingerprint, host_key
@@ -60,7 +61,7 @@ class Command(ScrapyCommand):
         try:
             _serve(self.settings)
         except CrawlerError as error:
-            sys.stderr.write(f"api: error: {error}\n")
+            sys.stderr.write(f"api: error: {printable(str(error))}\n")
             self.exitcode = 2
 
 

@@ -14,7 +14,9 @@ from scrapy.exceptions import UsageError
 from crawler.arguments import ARGUMENTS, WebArguments
 from crawler.config import Config
 from crawler.errors import ConfigError, CrawlerError
+from crawler.extensions.log_format import guard_logs
 from crawler.job import DAMAGED, job_directory, prepare_directory
+from crawler.printable import printable
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -46,6 +48,7 @@ class Command(CrawlCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check what was given, then crawl."""
+        guard_logs()
         try:
             self._check(args, opts)
         except CrawlerError as error:
@@ -71,7 +74,7 @@ class Command(CrawlCommand):
         error = None if task.cancelled() else task.exception()
         if isinstance(error, CrawlerError):
             self._log_refusal(error)
-            sys.stderr.write(f"crawl: error: {error}\n")
+            sys.stderr.write(f"crawl: error: {printable(str(error))}\n")
             self.exitcode = 2
         elif error is not None:
             logger.error("The crawl broke", exc_info=error)

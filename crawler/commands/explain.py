@@ -16,6 +16,7 @@ from crawler.config import Config
 from crawler.errors import CrawlerError
 from crawler.explanation import Explanation, explain
 from crawler.job import job_directory
+from crawler.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -51,7 +52,7 @@ class Command(ScrapyCommand):
             now, rng = SystemClock().now(), random.Random()
             found = explain(directory, args[0], config, now=now, rng=rng)
         except CrawlerError as error:
-            sys.stderr.write(f"explain: error: {error}\n")
+            sys.stderr.write(f"explain: error: {printable(str(error))}\n")
             self.exitcode = 2
             return
         text = json.dumps(found.as_dict(), indent=2) if opts.json else _text(found)
@@ -63,9 +64,4 @@ def _text(found: Explanation) -> str:
     if found.key != found.url:
         rows.insert(1, ("key", found.key))
     width = max(len(name) for name, _ in rows)
-    return "\n".join(f"{name:>{width}}  {_printable(text)}" for name, text in rows)
-
-
-def _printable(text: str) -> str:
-    """Escape what could drive a terminal: texts of pages and files stand among these."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return "\n".join(f"{name:>{width}}  {printable(text)}" for name, text in rows)

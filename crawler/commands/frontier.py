@@ -14,6 +14,7 @@ from crawler.clock import SystemClock, iso_utc
 from crawler.errors import CrawlerError
 from crawler.inspection import Inspection, inspect
 from crawler.job import job_directory
+from crawler.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -49,7 +50,7 @@ class Command(ScrapyCommand):
         try:
             found = inspect(directory, rows=bool(args), now=SystemClock().now())
         except CrawlerError as error:
-            sys.stderr.write(f"frontier: error: {error}\n")
+            sys.stderr.write(f"frontier: error: {printable(str(error))}\n")
             self.exitcode = 2
             return
         text = (
@@ -81,4 +82,4 @@ def _text(found: Inspection, *, check: bool) -> str:
     lines += [f"FAULT: {fault}" for fault in found.faults]
     if check and not found.faults:
         lines.append(f"checked {found.rows:,} rows: no fault found")
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))  # URLs and hosts are of strangers

@@ -14,6 +14,7 @@ from scrapy.utils.log import get_scrapy_root_handler
 
 from crawler.extensions.summary import progress_line, summary
 from crawler.job import Job
+from crawler.printable import printable
 from crawler.urls import address_allowed, host_of, is_ip_literal
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class Report:
         self._samples.append((now, stored))
         rate = (stored - before) / max(now - then, 1e-6)
         self._publish()
-        line = progress_line(self._job, rate=rate, elapsed=now - self._started_at)
+        line = printable(progress_line(self._job, rate=rate, elapsed=now - self._started_at))
         if self._live:
             sys.stderr.write(_CLEAR_LINE + line)
             sys.stderr.flush()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from crawler.clock import iso_utc
 from crawler.lookout import REPORT
 from crawler.model import Outcome, Reason
+from crawler.printable import printable
 from crawler.store import masked
 from crawler.stores import ARCHIVE
 
@@ -67,7 +68,7 @@ def summary(job: Job, *, reason: str, elapsed: float) -> str:
         ("uploads", _uploads(job)),
         ("next", _next(job, reason)),
     ]
-    return "\n".join(f"{name:>10}  {text}" for name, text in rows if text)
+    return "\n".join(f"{name:>10}  {printable(text)}" for name, text in rows if text)
 
 
 def _counted(pairs: Iterable[tuple[str, int]]) -> str:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crawler.errors import StoreError
 from crawler.model import Link, Page
-from crawler.store import JsonLines, page_record
+from crawler.store import JsonLines, page_record, to_json
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -126,6 +126,36 @@ def test_lone_surrogates_are_replaced(path, record, line):
     """JSON text cannot carry them (RFC 8259 §8.2); a page that has one is stored all the same."""
     _written(path, record)
     assert _lines(path) == [line]
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a\u2028b\u2029c", rb"a\u2028b\u2029c"),
+        ("\x85 \x9b2J \x80", rb"\u0085 \u009b2J \u0080"),
+        ("\x1b[2J\x00\r\n\x7f", rb"\u001b[2J\u0000\r\n\u007f"),
+        ("\xa0\xe9\u2027\u202a", "\xa0\xe9\u2027\u202a".encode()),
+        ("\x7f\xe2\x80\ud800", rb"\u007f" + b"\xc3\xa2" + rb"\u0080" + "\ufffd".encode()),
+    ],
+    ids=["separators", "eight bits", "seven bits", "letters", "all at once"],
+)
+def test_a_line_is_one_line_and_drives_no_terminal(path, text, written):
+    """Readers that split at any line end of Unicode get whole objects, and the text is the same
+    (RFC 8259 §7).
+    """
+    assert to_json({"a": text}) == b'{"a":"' + written + b'"}'
+    _written(path, {"a": text})
+    assert _lines(path) == [{"a": text.replace("\ud800", "\ufffd")}]
+
+
+@given(st.text(st.characters(), max_size=40))
+def test_any_text_comes_back_from_one_line(text):
+    """Nothing that is written changes what is read, but for halves of characters."""
+    data = to_json([text])
+    whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    assert json.loads(data) == [whole]
+    assert len(data.decode().splitlines()) == 1
+    assert not set(data) & {*range(32), 127}
 
 
 def test_a_record_that_is_no_json_writes_nothing(path):

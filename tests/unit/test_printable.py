@@ -1,0 +1,69 @@
+"""What strangers write is printed as text, and as nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.printable import printable, printable_lines
+
+ROWS = {
+    "plain": ("http://a.test/?q=%0A", "http://a.test/?q=%0A"),
+    "letters": ("Übergrößen, 中文, עברית", "Übergrößen, 中文, עברית"),
+    "line feed": ("a\nb", "a\\nb"),
+    "carriage return": ("a\r2026", "a\\r2026"),
+    "colour": ("\x1b[31mred", "\\x1b[31mred"),
+    "title of the window": ("\x1b]0;owned\x07", "\\x1b]0;owned\\x07"),
+    "control of eight bits": ("\x9b2J", "\\x9b2J"),
+    "backspace": ("ok\x08\x08no", "ok\\x08\\x08no"),
+    "next line": ("a\x85b", "a\\x85b"),
+    "line separator": ("a\u2028b\u2029c", "a\\u2028b\\u2029c"),
+    "turned around": ("\u202egpj.exe\u2066", "\\u202egpj.exe\\u2066"),
+    "invisible": ("a\u200bb\ufeff", "a\\u200bb\\ufeff"),
+    "half a character": ("a\ud800", "a\\ud800"),
+    "tag": ("\U000e0041", "\\U000e0041"),
+    "nothing": ("", ""),
+}
+
+
+@pytest.mark.parametrize(("text", "shown"), ROWS.values(), ids=ROWS)
+def test_what_is_not_print_is_shown_as_an_escape(text, shown):
+    """A reader sees what is there, and the terminal does nothing but print."""
+    assert printable(text) == shown
+
+
+@given(st.text(st.characters()))
+def test_any_text_is_one_line_of_print(text):
+    """No control is left, twice is once, and no text is ten times as long."""
+    shown = printable(text)
+    assert shown.isprintable()
+    assert printable(shown) == shown
+    assert len(shown) <= 10 * len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("crawled x\n2026-01-01 [y] ERROR: z", "crawled x\n  2026-01-01 [y] ERROR: z"),
+        ("Dumping\n{'a': 1,\n 'b': 2}", "Dumping\n{'a': 1,\n 'b': 2}"),
+        (
+            "Traceback\n  File x\n\tcode\nError: \x1b[2J",
+            "Traceback\n  File x\n\tcode\n  Error: \\x1b[2J",
+        ),
+        ("a\r\n[b", "a\\r\n  [b"),
+        ("a\n\n\nb", "a\n\n\n  b"),
+    ],
+)
+def test_several_lines_stay_lines_of_one_record(text, shown):
+    """Dumps and tracebacks can be read; none of their lines passes for one of the log."""
+    assert printable_lines(text) == shown
+
+
+@given(st.text(st.characters()))
+def test_no_line_but_the_first_begins_in_the_first_column(text):
+    """And no line has a control but tabs."""
+    first, *rest = printable_lines(text).split("\n")
+    assert all(line[:1] in ("", " ", "\t", "{", "\\") for line in rest)
+    assert all(line.replace("\t", "").isprintable() for line in [first, *rest])
+    assert printable_lines("\n".join([first, *rest])) == "\n".join([first, *rest])
