@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from crawler.model import Reason
-from crawler.urls import address_allowed, host_key, host_of, is_ip_literal
+from crawler.urls import address_allowed, host_key, host_of, is_ip_literal, may_be_a_site
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,8 @@ class Admission:
     """Says of a URL why it is never fetched: at discovery, and when its host proves unreachable.
 
     Args:
-        seeds: Normalised URLs; their own hosts may always be reached.
+        seeds: Normalised URLs; their own hosts may be reached although they are private or local,
+            unless they prove to be public.
         scope: The part of the web that is crawled; None is all of it.
         url_filter: Patterns and limits.
         networks: Addresses that may be reached although they are private or local.
@@ -34,6 +35,8 @@ class Admission:
         networks: Sequence[Network],
     ) -> None:
         self._seed_hosts = {_bare(host_of(url)) for url in seeds}
+        self._seed_addresses = set(filter(is_ip_literal, self._seed_hosts))
+        self._public_seeds: set[str] = set()  # those whose names had a public address
         self._scope = scope
         self._filter = url_filter
         files = (url for url in seeds if url_filter.verdict(url) is Reason.EXTENSION)
@@ -55,7 +58,34 @@ class Admission:
 
     def may_reach(self, host: str, address: str) -> bool:
         """Whether ``address`` may be connected to for ``host``: public, allowed, or a seed's."""
-        return _bare(host) in self._seed_hosts or address_allowed(address, self._networks)
+        return self._is_own(_bare(host), address) or address_allowed(address, self._networks)
+
+    def reachable(self, host: str, addresses: Sequence[str]) -> list[str]:
+        """Return those addresses of a name, just looked up, that may be connected to for it.
+
+        A seed may be a private site. But a name that has a public address once is no private
+        site, nor does it become one: whoever keeps it could else lead the crawl inside.
+        """
+        if any(address_allowed(address) for address in addresses):
+            self._note_public(_bare(host))
+        return [address for address in addresses if self.may_reach(host, address)]
+
+    def _is_own(self, host: str, address: str) -> bool:
+        """Whether the operator named this host, and with it what stands at this address."""
+        if host in self._seed_addresses:
+            return True  # it was meant as it is
+        named = host in self._seed_hosts and host not in self._public_seeds
+        return named and may_be_a_site(address)
+
+    def _note_public(self, host: str) -> None:
+        if host in self._seed_hosts:
+            self._public_seeds.add(host)
+
+    def note_named(self, host: str) -> None:
+        """Treat a host as a seed's from now on."""
+        self._seed_hosts.add(_bare(host))
+        if is_ip_literal(host):
+            self._seed_addresses.add(_bare(host))
 
     def note_refused(self, host: str) -> None:
         """Remember that a host resolves to no address that may be reached."""

@@ -12,16 +12,18 @@ import logging
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from weakref import WeakValueDictionary
 
 from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+from scrapy.exceptions import DownloadCancelledError, DownloadFailedError
 from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.address import IPv4Address, IPv6Address
 from twisted.internet.interfaces import IHostnameResolver, IHostResolution
 from zope.interface import implementer
 
 from crawler.job import Job
+from crawler.seams import BoundedAnswers, head_too_large
 from crawler.urls import is_ip_literal
 
 if TYPE_CHECKING:
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from twisted.internet.interfaces import IAddress
+
+    from crawler.admission import Admission
+    from crawler.config import Config
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +48,17 @@ _IDLE_BEYOND_DELAY = 5
 """Seconds a connection stays open beyond the delay: long enough for the next request."""
 
 
+class Guarded(Protocol):
+    """What the resolver asks: a job, or whatever else fetches something."""
+
+    config: Config
+    admission: Admission
+
+    def now(self) -> float:
+        """Seconds since the epoch, never backwards."""
+        ...
+
+
 class Names:
     """Addresses of host names: many look-ups at a time, one for each name, and a memory.
 
@@ -52,7 +68,7 @@ class Names:
         job: Knows the time and the addresses that need no look-up; told which names do not exist.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Guarded) -> None:
         self._job = job
         self._cache: dict[str, tuple[float, list[str]]] = {}
         self._running: dict[str, asyncio.Task[list[str]]] = {}
@@ -118,13 +134,13 @@ class GuardedResolver:
 
     _of: ClassVar[WeakValueDictionary[int, GuardedResolver]] = WeakValueDictionary()
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Guarded) -> None:
         self._job = job
         self.names = Names(job)
         self._running: set[asyncio.Task[None]] = set()
 
     @classmethod
-    def of(cls, job: Job) -> GuardedResolver:
+    def of(cls, job: Guarded) -> GuardedResolver:
         """Return the resolver that all handlers of a job share."""
         resolver = cls._of.get(id(job))  # it keeps the job, so the number stays taken
         if resolver is None:
@@ -155,7 +171,7 @@ class GuardedResolver:
         self._answer(receiver, host, port, await self.names.addresses(host))
 
     def _answer(self, receiver: Any, host: str, port: int, addresses: list[str]) -> None:
-        allowed = [address for address in addresses if self._job.admission.may_reach(host, address)]
+        allowed = self._job.admission.reachable(host, addresses)
         if addresses and not allowed:
             self._job.admission.note_refused(host)
             logger.warning("%s resolves to %s, which may not be reached", host, addresses[0])
@@ -165,18 +181,13 @@ class GuardedResolver:
         receiver.resolutionComplete()
 
 
-class PoliteHttpHandler(HTTP11DownloadHandler):
-    """Scrapy's HTTP/1.1 handler with one connection a host, no hidden resends, and the guard."""
+class GuardedHttpHandler(HTTP11DownloadHandler):
+    """Scrapy's HTTP/1.1 handler behind the address guard, and with bounds on heads."""
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, job: Guarded) -> None:
         super().__init__(crawler)
-        job = Job.of(crawler)
         self._resolver = GuardedResolver.of(job)
-        self._pool.maxPersistentPerHost = 1
-        self._pool.cachedConnectionTimeout = int(job.config.frontier.delay) + _IDLE_BEYOND_DELAY
-        # Twisted would send a request again at once when a kept connection turns out closed:
-        # a second request without a delay. The frontier tries again in its own time.
-        self._pool.retryAutomatically = False
+        self._pool._factory = BoundedAnswers  # noqa: SLF001 -- as Scrapy sets its own
 
     async def download_request(self, request: Request) -> Response:
         """Look the name up, however long it takes, and then download within the time-out."""
@@ -187,9 +198,28 @@ class PoliteHttpHandler(HTTP11DownloadHandler):
         host = urlparse_cached(request).hostname
         if host and "proxy" not in request.meta:
             await self._resolver.names.addresses(host)
-        return await super().download_request(request)
+        try:
+            return await super().download_request(request)
+        except DownloadFailedError as error:
+            too_large = head_too_large(error)
+            if too_large is None:
+                raise
+            raise DownloadCancelledError(f"{request.url[:200]}: {too_large}") from error
 
     async def close(self) -> None:
         """Close idle connections; look up no further names."""
         self._resolver.names.close()
         await super().close()
+
+
+class PoliteHttpHandler(GuardedHttpHandler):
+    """The handler of crawls: one connection a host, no hidden resends."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        job = Job.of(crawler)
+        super().__init__(crawler, job)
+        self._pool.maxPersistentPerHost = 1
+        self._pool.cachedConnectionTimeout = int(job.config.frontier.delay) + _IDLE_BEYOND_DELAY
+        # Twisted would send a request again at once when a kept connection turns out closed:
+        # a second request without a delay. The frontier tries again in its own time.
+        self._pool.retryAutomatically = False

@@ -1,7 +1,7 @@
-"""The three places that lean on Scrapy's internals, and the only file that may.
+"""The four places that lean on internals of Scrapy and Twisted, and the only file that may.
 
-Each has a contract test in tests/integration/test_seams.py that fails loudly when a Scrapy
-release changes what it leans on:
+Each has a contract test in tests/integration/test_seams.py, the last one in
+tests/e2e/test_faults.py, that fails loudly when a release changes what it leans on:
 
 * :class:`Alarm` wakes the engine at a time. Scrapy asks its scheduler only after an event
   or at a 5 s heartbeat, and has no public way to say "not before 12:00:01".
@@ -10,6 +10,8 @@ release changes what it leans on:
   (an ignored request, a redirect and a failure without errback send none).
 * :class:`GatedDownloader` makes downloads that bypass the scheduler (``engine.download_async``:
   media pipelines, inline requests) wait for their turn at the host like everything else.
+* :class:`BoundedAnswers` ends an answer whose head is endless, or whose body comes in crumbs.
+  Twisted bounds a line of the head and nothing else, Scrapy the size of the body.
 """
 
 from __future__ import annotations
@@ -19,8 +21,10 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from scrapy import Request
 from scrapy.core.downloader import Downloader
+from scrapy.core.downloader.handlers import http11
 from scrapy.utils.asyncio import CallLaterResult, call_later
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
 
 from crawler.visits import without_token
 
@@ -30,7 +34,9 @@ if TYPE_CHECKING:
     from scrapy.core.engine import ExecutionEngine
     from scrapy.http import Response
     from twisted.internet.defer import Deferred
+    from twisted.internet.interfaces import IAddress
     from twisted.python.failure import Failure
+    from twisted.web.iweb import IResponse
 
     from crawler.visits import Visit
 
@@ -172,3 +178,98 @@ class GatedDownloader(Downloader):
             return await maybe_deferred_to_future(super().fetch(without_token(request)))
         finally:
             end_turn()
+
+
+MOST_HEAD_BYTES = 256 * 1024
+"""Status line and headers of an answer, and of all interim answers before it."""
+MOST_HEAD_LINES = 1_000
+LONGEST_HEAD_LINE = 64 * 1024
+
+
+class HeadTooLargeError(Exception):
+    """The head of an answer exceeds a bound."""
+
+
+MOST_SMALL_CHUNKS = 10_000
+"""Pieces of a chunked body from which on they must have SMALL_CHUNK bytes on average."""
+SMALL_CHUNK = 64
+
+
+class _JoinedChunks(_ChunkedTransferDecoder):
+    """Twisted's decoder, that hands on what came at once as one piece, and bounds the pieces.
+
+    Each piece costs a hundred times more further on than here, and 2 us here: a body that comes
+    a byte at a time would take a core for a minute.
+    """
+
+    def __init__(
+        self, deliver: Callable[[bytes], object], finish: Callable[[bytes], object]
+    ) -> None:
+        self._parts: list[bytes] = []
+        self._pieces = self._size = 0
+        self._deliver = deliver
+        self._finish_with = finish
+        super().__init__(self._parts.append, self._end)
+
+    def dataReceived(self, data: bytes) -> None:  # noqa: N802 -- Twisted's interface
+        super().dataReceived(data)
+        self._flush()
+        if self._pieces > MOST_SMALL_CHUNKS and self._size < self._pieces * SMALL_CHUNK:
+            raise _MalformedChunkedDataError(f"{self._pieces} chunks of {self._size} bytes")
+
+    def _flush(self) -> None:
+        if self._parts:
+            joined = b"".join(self._parts)
+            self._pieces += len(self._parts)
+            self._size += len(joined)
+            self._parts.clear()
+            self._deliver(joined)
+
+    def _end(self, rest: bytes) -> None:
+        self._flush()
+        self._finish_with(rest)
+
+
+class _BoundedParser(http11._LenientHTTPClientParser):
+    MAX_LENGTH = LONGEST_HEAD_LINE
+    _transferDecoders: Any = {b"chunked": _JoinedChunks}  # noqa: N815, RUF012 -- Twisted's
+    _head_bytes = 0
+    _head_lines = 0
+
+    def lineReceived(self, line: bytes) -> None:  # noqa: N802 -- Twisted's interface
+        self._head_bytes += len(line)
+        self._head_lines += 1
+        if self._head_bytes > MOST_HEAD_BYTES or self._head_lines > MOST_HEAD_LINES:
+            raise HeadTooLargeError(
+                f"a head of more than {MOST_HEAD_BYTES} bytes or {MOST_HEAD_LINES} lines"
+            )
+        super().lineReceived(line)
+
+    def lineLengthExceeded(self, line: bytes) -> None:  # noqa: N802
+        raise HeadTooLargeError(f"a line of more than {LONGEST_HEAD_LINE} bytes in the head")
+
+
+class _BoundedProtocol(http11._LenientHTTP11ClientProtocol):
+    def request(self, request: Any) -> Deferred[IResponse]:
+        answer = super().request(request)
+        self._parser.__class__ = _BoundedParser  # as Scrapy itself puts its own in place
+        return answer
+
+
+class BoundedAnswers(http11._LenientHTTP11ClientFactory):
+    """Scrapy's factory of connections, with bounds on the head of an answer and on its chunks.
+
+    A head that exceeds one is given up at once: the download fails with :class:`HeadTooLargeError`
+    among its reasons, see :func:`head_too_large`. A body of too many small chunks breaks off.
+    """
+
+    def buildProtocol(self, addr: IAddress | None) -> _BoundedProtocol:  # noqa: N802
+        """Return the protocol of a new connection."""
+        return _BoundedProtocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
+
+
+def head_too_large(error: BaseException) -> HeadTooLargeError | None:
+    """Return what a failed download says of a head that was too large; None if it does not."""
+    reasons = getattr(error.__cause__, "reasons", ())
+    found = (reason.value for reason in reasons)
+    return next((one for one in found if isinstance(one, HeadTooLargeError)), None)

@@ -12,6 +12,8 @@ DOWNLOADER = "crawler.seams.GatedDownloader"
 DOWNLOAD_HANDLERS = {
     "http": "crawler.network.PoliteHttpHandler",
     "https": "crawler.network.PoliteHttpHandler",
+    # nothing else leaves, whatever a spider or a pipeline makes of a page
+    **dict.fromkeys(["data", "file", "ftp", "s3"]),
 }
 # Only one thing paces a host, so Scrapy's own pacing is neutral.
 DOWNLOAD_DELAY = 0

@@ -16,8 +16,12 @@ _MIDDLEWARES = "scrapy.downloadermiddlewares"
 _ONE_PAGE: dict[str, Any] = {
     "SCHEDULER": "scrapy.core.scheduler.Scheduler",
     "DOWNLOADER": "scrapy.core.downloader.Downloader",
-    "DOWNLOAD_HANDLERS": {},
+    "DOWNLOAD_HANDLERS": {
+        "http": "crawler.one_page.OnePageHandler",
+        "https": "crawler.one_page.OnePageHandler",
+    },
     "DOWNLOADER_MIDDLEWARES_BASE": {
+        "crawler.one_page.NamingMiddleware": 50,
         f"{_MIDDLEWARES}.robotstxt.RobotsTxtMiddleware": 100,
         f"{_MIDDLEWARES}.downloadtimeout.DownloadTimeoutMiddleware": 350,
         f"{_MIDDLEWARES}.defaultheaders.DefaultHeadersMiddleware": 400,
@@ -25,9 +29,10 @@ _ONE_PAGE: dict[str, Any] = {
         f"{_MIDDLEWARES}.httpcompression.HttpCompressionMiddleware": 590,
         f"{_MIDDLEWARES}.redirect.RedirectMiddleware": 600,
     },
-    "SPIDER_MIDDLEWARES_BASE": {"scrapy.spidermiddlewares.referer.RefererMiddleware": 700},
+    "SPIDER_MIDDLEWARES_BASE": {},
     "EXTENSIONS_BASE": {},
-    "LOG_FORMATTER": "scrapy.logformatter.LogFormatter",  # says why a download failed
+    # says why a download failed
+    "LOG_FORMATTER": "crawler.extensions.log_format.PrintableLogFormatter",
 }
 _PRIORITY = 35  # above a project's settings (20) and a spider's (30), below -s NAME=value (40)
 
@@ -36,8 +41,9 @@ def prepare_one_page(settings: BaseSettings, *, items: bool = False) -> None:
     """Make ``shell``, ``fetch``, ``view`` and ``parse`` look at pages, beside any crawl.
 
     A person names each URL and waits for it, so Scrapy's own scheduler serves, which
-    hands every answer back; with robots.txt and the delay of a crawl. A job directory is
-    never touched: its crawl would go on, and its URLs would end in the wrong callback.
+    hands every answer back; with robots.txt, the delay and the address guard of a crawl. A
+    job directory is never touched: its crawl would go on, and its URLs would end in the wrong
+    callback.
 
     Args:
         settings: The command's, with the options of the command line.

@@ -26,6 +26,7 @@ from crawler.urls.host import (
     host_key,
     host_of,
     is_ip_literal,
+    may_be_a_site,
     origin,
     parse_networks,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "host_of",
     "is_ip_literal",
     "limits_verdict",
+    "may_be_a_site",
     "origin",
     "parse_networks",
     "site_of",

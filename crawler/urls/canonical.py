@@ -178,7 +178,10 @@ class Canonicalizer:
 
     def _finish(self, url: str) -> str | None:
         url = mend_spelling(url)
-        return self._rewrite(url) if len(url) <= LONGEST_HREF else None
+        if len(url) > LONGEST_HREF:
+            return None
+        url = self._rewrite(url)  # another scheme may be longer
+        return url if len(url) <= LONGEST_HREF else None
 
     def _rewrite(self, url: str) -> str:
         """Apply what may change in the URL that is sent."""

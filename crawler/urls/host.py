@@ -45,6 +45,15 @@ _SPECIAL_V6 = (
     IPv6Network("2001:db8::/32"),  # documentation
     IPv6Network("3fff::/20"),  # documentation, RFC 9637
 )
+# Where nobody keeps a web site of their own: "this network", multicast, link-local, and the
+# addresses of cloud metadata services that lie elsewhere.
+_NEVER_A_SITE = tuple(
+    ip_network(network)
+    for network in (
+        *("0.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3", "100.100.100.200/32"),
+        *("::/128", "fe80::/10", "ff00::/8", "fd00:ec2::254/128", "fd20:ce::254/128"),
+    )
+)
 _CARRIES_V4 = (  # network, and how far right in the address the IPv4 address ends
     (IPv6Network("::ffff:0:0/96"), 0),  # IPv4-mapped, RFC 4291 §2.5.5.2
     (IPv6Network("64:ff9b::/96"), 0),  # NAT64, RFC 6052 §2.1
@@ -95,6 +104,14 @@ def address_allowed(ip: str, networks: Sequence[Network] = ()) -> bool:
     if _within(address, networks) or (carried is not None and _within(carried, networks)):
         return True
     return _is_public(address if carried is None else carried)
+
+
+def may_be_a_site(ip: str) -> bool:
+    """Tell whether an address that is not public may be that of somebody's own web site."""
+    address = _address(ip)
+    if address is None:
+        return False
+    return not _within(_carried(address) or address, _NEVER_A_SITE)
 
 
 def parse_networks(entries: Iterable[str]) -> tuple[Network, ...]:

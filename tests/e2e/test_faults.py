@@ -62,10 +62,17 @@ ENDS = {
     "/not-http": ("failed_network", AGAIN),
     "/bad-chunk": ("failed_network", AGAIN),
     "/two-lengths": ("failed_network", AGAIN),
+    "/crumbs": ("stored", AGAIN),
+    "/honest-chunks": ("stored", ONCE),
     "/oversize": ("failed_size", ONCE),
     "/oversize-chunked": ("failed_size", ONCE),
     "/endless": ("failed_size", ONCE),
-    "/endless-headers": ("failed_network", AGAIN),
+    "/endless-headers": ("failed_size", ONCE),
+    "/many-headers": ("failed_size", ONCE),
+    "/long-header": ("failed_size", ONCE),
+    "/large-headers": ("failed_size", ONCE),
+    "/interim-answers": ("failed_size", ONCE),
+    "/honest-headers": ("stored", ONCE),
     "/gzip-bomb": ("failed_size", ONCE),
     "/bad-gzip": ("failed_content", ONCE),
     "/not-gzip": ("stored", ONCE),
@@ -94,7 +101,14 @@ ENDS = {
 }
 
 
-CUT_SHORT = ["/reset-body", "/truncated", "/truncated-chunks", "/length-too-long", "/cut-gzip"]
+CUT_SHORT = [
+    "/reset-body",
+    "/truncated",
+    "/truncated-chunks",
+    "/length-too-long",
+    "/cut-gzip",
+    "/crumbs",
+]
 
 LED_TO = {"redirected": 2 + 3 + 5, "stored": 1}
 """What redirects led to: each ring's other half, and the hops behind ``/chain-4`` (3 and a page)
@@ -149,6 +163,17 @@ def test_a_fault_is_asked_for_as_often_as_it_deserves(apart, path):
 def test_retries_keep_the_delay(apart, path):
     """After a fault of any kind the host's next request waits as after every other one."""
     assert_pauses(apart[1][path], DELAY)
+
+
+def test_what_is_endless_is_left_early(apart):
+    """An endless body or head is not read until the time is up: the server gets rid of what the
+    buffers of two sockets hold, and of little more.
+    """
+    _, hits = apart
+    for path in ("/endless", "/endless-headers"):
+        (hit,) = [one for one in hits[path] if one.path == path]
+        assert hit.sent < 2**25, path
+        assert hit.t_end - hit.t_start < 1.5, path
 
 
 def test_faults_are_counted_under_their_outcome(apart):

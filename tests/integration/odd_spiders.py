@@ -7,13 +7,17 @@ the rest, separated by commas.
 from __future__ import annotations
 
 import asyncio
+import socket
 from functools import partial
+from itertools import cycle
 from typing import Any
 
+import pytest
 import scrapy
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.exceptions import CloseSpider
 
+from crawler import network
 from crawler.seams import Alarm
 from crawler.spiders.web import WebSpider
 
@@ -204,6 +208,37 @@ class Parts(WebSpider):
         self.notes.append(statuses)
         for page in super().parse(response):
             yield page
+
+
+class InMemory(WebSpider):
+    """The spider web, without a job directory."""
+
+    name = "in memory"
+    default_directory = None
+
+
+class Rebinding(WebSpider):
+    """Crawls while look-ups of names are answered with one address after the other."""
+
+    name = "rebinding"
+    default_directory = None
+    answers = ""
+
+    @classmethod
+    def from_crawler(cls, crawler, *args, answers="", **kwargs):
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        spider.notes = []
+        patch = pytest.MonkeyPatch()
+        patch.setattr(network, "_TTL", 0.0)
+        addresses = cycle(answers.split(","))
+
+        def look_up(name, *_args, **_options):
+            spider.notes.append(address := next(addresses))
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 0))]
+
+        patch.setattr(socket, "getaddrinfo", look_up)
+        crawler.signals.connect(patch.undo, signals.spider_closed, weak=False)
+        return spider
 
 
 class Media(_Spider):

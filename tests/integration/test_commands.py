@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from tests.support.crawl import ROOT, crawl, options, read_lines
-from tests.support.server import LocalWeb
+from tests.support.server import LocalWeb, loopback
 from tests.support.sites import DocsSite
 
 pytestmark = pytest.mark.slow
@@ -91,6 +91,38 @@ def test_fetch_follows_redirects_and_knows_who_it_is(scrapy, web):
     printed = clean(scrapy("fetch", "--headers", "-s", "USER_AGENT=seen/1.0", web.url("/old")))
     assert "> User-Agent: seen/1.0" in printed
     assert [hit.path for hit in web.log() if hit.user_agent == "seen/1.0"][-1] == SITE.old_of
+
+
+@pytest.fixture
+def inner():
+    """A site on an address that no person names, and another one that leads there."""
+    hosts = loopback(2, first=60)
+    pages = {
+        "/to-inner": {"status": 302, "headers": {"Location": f"http://{hosts[1]}:{{port}}/inner"}},
+        "/to-name": {"status": 302, "headers": {"Location": "http://localhost.:{port}/inner"}},
+        "/to-own": {"status": 302, "headers": {"Location": "/inner"}},
+        "/inner": "inside",
+    }
+    with LocalWeb("tests.support.sites:table_site", {"hosts": {"*": pages}}, hosts=hosts) as web:
+        yield web
+
+
+@pytest.mark.parametrize("path", ["/to-inner", "/to-name"])
+def test_what_nobody_named_is_guarded(scrapy, inner, path):
+    """A person may look at a private page; a redirect from there to another private host, by
+    address or by name, is not followed, and its robots.txt not asked for.
+    """
+    done = scrapy("fetch", inner.url(path))
+    assert "inside" not in done.stdout
+    assert {hit.host for hit in inner.log()} == {f"{inner.hosts[0]}:{inner.port}"}
+    allowed = options(SAFETY_ALLOWED_NETWORKS="127.0.0.0/8")
+    if path == "/to-inner":
+        assert "inside" in clean(scrapy("fetch", *allowed, inner.url("/to-inner", host=0)))
+
+
+def test_a_redirect_on_the_host_that_was_named_is_followed(scrapy, inner):
+    """The guard is about other hosts."""
+    assert "inside" in clean(scrapy("fetch", inner.url("/to-own")))
 
 
 def test_one_page_commands_obey_robots_txt(scrapy, web):

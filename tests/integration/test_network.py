@@ -103,6 +103,37 @@ def test_each_try_looks_anew_for_a_name_that_was_not_found(job, monkeypatch):
     assert asked == [0.0, 6.0, 18.0]
 
 
+def test_an_answer_is_kept_for_five_minutes(job, monkeypatch):
+    """One look-up serves all requests meanwhile, the next one is a new look-up."""
+    asked, times = [], [0.0, 299.0, 301.0, 302.0]
+
+    def answer(*_args, **_options):
+        asked.append(times[0])
+        return FOUND
+
+    monkeypatch.setattr(socket, "getaddrinfo", answer)
+    job.now = lambda: times[0]
+    resolver = GuardedResolver(job)
+    while times:
+        assert asyncio.run(_resolve(resolver, NAME)) == ["127.0.0.7"]
+        times.pop(0)
+    assert asked == [0.0, 301.0]
+
+
+def test_the_memory_of_names_is_bounded(job, monkeypatch):
+    """A page that links a million names fills no memory."""
+    monkeypatch.setattr("crawler.network._MOST_NAMES", 10)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_args, **_options: FOUND)
+
+    async def look_up() -> int:
+        resolver = GuardedResolver(job)
+        for n in range(25):
+            await _resolve(resolver, f"{n}.test")
+        return len(resolver.names._cache)
+
+    assert asyncio.run(look_up()) <= 10
+
+
 def test_dead_names_do_not_hold_up_others(job, monkeypatch):
     """A name is found at once although dozens of others wait for a name server's time-out."""
 

@@ -1,4 +1,4 @@
-"""The three places that lean on Scrapy's internals, against the installed Scrapy.
+"""The places that lean on Scrapy's internals, against the installed Scrapy.
 
 A failure here after an upgrade of Scrapy means: look at crawler/seams.py first.
 """

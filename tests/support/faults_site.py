@@ -8,7 +8,16 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from tests.support.exchange import Answer, Fault, Request, in_turn, not_found, plain, redirect
+from tests.support.exchange import (
+    Answer,
+    Fault,
+    Request,
+    chunks,
+    in_turn,
+    not_found,
+    plain,
+    redirect,
+)
 from tests.support.prose import Prose, anchors, document, paragraphs
 
 _MIB = 1 << 20
@@ -160,6 +169,7 @@ def _raw(data: bytes) -> _Make:
 
 
 _OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+_PAGE = b"\r\n<p>text</p>"
 
 CATALOGUE: Mapping[str, _Make] = {
     # statuses
@@ -195,11 +205,22 @@ CATALOGUE: Mapping[str, _Make] = {
     "/not-http": _raw(b"SSH-2.0-nothing\r\n"),
     "/bad-chunk": _raw(_OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n<p>text</p>\r\n0\r\n\r\n"),
     "/two-lengths": _raw(_OK + b"Content-Length: 4\r\nContent-Length: 5\r\n\r\n<p>t"),
+    "/crumbs": _raw(_OK + b"Transfer-Encoding: chunked\r\n\r\n" + chunks(b"<p>crumb" * 5_000, 1)),
+    "/honest-chunks": _raw(
+        _OK + b"Transfer-Encoding: chunked\r\n\r\n" + chunks(b"<p>text" * 1_000, 1)
+    ),
     # sizes
     "/oversize": _big,
     "/oversize-chunked": lambda site, request: _big(site, request, chunked=True),
     "/endless": _fault(Fault.ENDLESS),
     "/endless-headers": _fault(Fault.ENDLESS_HEADERS),
+    "/many-headers": _raw(_OK + b"X: y\r\n" * 20_000 + _PAGE),
+    "/long-header": _raw(_OK + b"X: " + b"y" * _MIB + b"\r\n" + _PAGE),
+    "/large-headers": _raw(
+        _OK + b"".join(b"X: %s\r\n" % (b"y" * 9_000) for _ in range(50)) + _PAGE
+    ),
+    "/interim-answers": _raw(b"HTTP/1.1 102 Wait\r\n\r\n" * 20_000 + _OK + _PAGE),
+    "/honest-headers": _raw(_OK + b"X: %s\r\n" % (b"y" * 30_000) + b"Y: z\r\n" * 300 + _PAGE),
     "/gzip-bomb": _bomb,
     # encodings
     "/bad-gzip": _encoded("gzip", lambda body: b"\x1f\x8b\x08\x00" + body),

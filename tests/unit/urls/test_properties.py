@@ -149,6 +149,7 @@ LARGE = [
     "A.-" * 20_000 + ":",
     "#" * 60_000,
     " " * 60_000 + "x",
+    "http://a.test/" + "a" * (LONGEST_HREF - 14),  # a letter longer with https
 ]
 
 
