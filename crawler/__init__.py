@@ -41,7 +41,8 @@ The shell moves values between Scrapy and the stages:
 directory from outside, ``reading`` what a crawl has kept, ``api`` serves it over HTTP; ``docs``
 writes the generated documents.
 
-On the ground lie ``model`` (the values that travel), ``clock`` and ``errors``.
+On the ground lie ``model`` (the values that travel), ``clock``, ``printable`` (text of strangers)
+and ``errors``.
 """
 
 __version__ = "0.1.0"

@@ -36,6 +36,11 @@ class SystemClock:
         return self._offset + time.monotonic()
 
 
+def cpu_seconds() -> float:
+    """Return the CPU time that this thread has used; the difference of two is a cost."""
+    return time.thread_time()
+
+
 def iso_utc(at: float) -> str:
     """Format crawl-clock seconds as ISO 8601 UTC, e.g. 2026-11-30T12:00:00.000Z."""
     stamp = datetime.fromtimestamp(at, tz=UTC).isoformat(timespec="milliseconds")

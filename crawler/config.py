@@ -47,6 +47,7 @@ class Config:
     sitemaps: bool
     max_copies: int
     max_wait: float
+    cpu_burst: float
     commit_interval: float
     commit_pages: int
     most_bytes: int
@@ -112,6 +113,7 @@ class Config:
             sitemaps=v["SEEDS_SITEMAPS"],
             max_copies=v["FRONTIER_MAX_COPIES"],
             max_wait=v["FRONTIER_MAX_WAIT"],
+            cpu_burst=v["BACKOFF_CPU_BURST"],
             commit_interval=v["FRONTIER_COMMIT_INTERVAL"],
             commit_pages=1 if v["FRONTIER_SYNC"] == "commit" else v["FRONTIER_COMMIT_PAGES"],
             most_bytes=_most_bytes(settings),

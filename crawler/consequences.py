@@ -11,7 +11,16 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Response
 
-from crawler.politeness import Attempt, Backoff, RobotsAnswer, Trouble, Verdict, parse_retry_after
+from crawler.model import Outcome
+from crawler.politeness import (
+    Attempt,
+    Backoff,
+    Effort,
+    RobotsAnswer,
+    Trouble,
+    Verdict,
+    parse_retry_after,
+)
 from crawler.urls import host_key
 
 if TYPE_CHECKING:
@@ -34,6 +43,10 @@ KEEP_INTERRUPTED = {"download_fail_on_dataloss": False}
 """The ``request.meta`` of those who want such a body if no try brings a better one."""
 
 
+_CPU_PER_BYTE = 3e-9  # seconds that receiving takes: 50 ms for 16 MiB
+_CPU_OF_TOO_MUCH = 0.05  # seconds: about as much, when an answer was given up as too large
+
+
 class Consequences:
     """Has answers judged, makes hosts rest, and notes with the visit what its URL is to do."""
 
@@ -45,12 +58,14 @@ class Consequences:
         *,
         now: Callable[[], float],
         retry_after_cap: float,
+        cpu_burst: float,
     ) -> None:
         self._frontier = frontier
         self._backoff = backoff
         self._commits = commits
         self._now = now
         self._retry_after_cap = retry_after_cap
+        self._effort = Effort(cpu_burst)
 
     def judge(
         self,
@@ -66,6 +81,17 @@ class Consequences:
         verdict = self._judge(host, visit.lease.entry, status, trouble, retry_after)
         visit.outcome, visit.retry_at = verdict.outcome, verdict.retry_at
         visit.tries, visit.throttles = verdict.tries, verdict.throttled
+
+    def charge(self, visit: Visit) -> None:
+        """Make a host rest whose answers cost more than its share of our time."""
+        received = visit.answer.response.body if visit.answer is not None else b""
+        cost = visit.cost + len(received) * _CPU_PER_BYTE
+        if visit.outcome is Outcome.FAILED_SIZE:
+            cost += _CPU_OF_TOO_MUCH
+        now, key = self._now(), visit.lease.host.key
+        rest = self._effort.rest(key, cost, now)
+        if rest:
+            self._frontier.block(self._frontier.host(key), now + rest, now)
 
     def judge_download(self, url: str, status: int, retry_after: bytes | None) -> None:
         """Draw the consequences for its host of an answer that belongs to no visit."""

@@ -172,6 +172,7 @@ class Job:
             self.commits,
             now=self.now,
             retry_after_cap=self.config.backoff.retry_after_cap,
+            cpu_burst=self.config.cpu_burst,
         )
         self.pages = self.open_lines(PAGES)
         self.uploading: Uploading | None = None

@@ -26,7 +26,7 @@ from crawler.model import Deny, Fetch, Gate, Origin, Outcome, Wait
 from crawler.requests import RequestCodec
 from crawler.seams import Alarm, current_visit, follow_completion
 from crawler.turns import Turns
-from crawler.visits import TOKEN, Visit
+from crawler.visits import TOKEN, Visit, working_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -227,13 +227,16 @@ class FrontierScheduler(BaseScheduler):
 
     def _settle(self, visit: Visit, outcome: Outcome) -> None:
         self._end(visit)
-        self.job.settle(visit, outcome)
+        with working_on(visit):
+            self.job.settle(visit, outcome)
+        self.job.consequences.charge(visit)
         if visit.lease.entry is not None:
             self._codec.forget(visit.lease.entry.payload)
 
     def _take_back(self, visit: Visit) -> None:
         self._end(visit)
         self.job.take_back(visit)
+        self.job.consequences.charge(visit)
 
     def _end(self, visit: Visit) -> None:
         visit.settled = True

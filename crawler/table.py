@@ -304,6 +304,11 @@ TABLE: tuple[Setting, ...] = (
         "s", 1, 7 * _DAY,
     ),
     Setting(
+        "BACKOFF_CPU_BURST", 0.1,
+        "What answers of a host may cost at once beyond its fair share of the core, before it "
+        "rests for up to a minute. The share is one part in as many as answer.", "CPU s", 0, _DAY,
+    ),
+    Setting(
         "BACKOFF_RETRIES", 2, "Further tries after a server or network failure.", "tries", 0, 100,
     ),
     Setting(
@@ -428,7 +433,7 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "SAFETY_ALLOWED_NETWORKS", [],
         "Networks (CIDR) that may be reached although they are private or local; the hosts of "
-        "the seeds always may.",
+        "the seeds may, unless they have public addresses, too.",
     ),
     Setting(
         "SAFETY_HOSTS", {}, "Fixed addresses of host names, asked before DNS: {name: address}.",

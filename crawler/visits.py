@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from crawler.clock import cpu_seconds
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from scrapy import Request
     from scrapy.http import Response
@@ -53,6 +56,7 @@ class Visit:
     answer: Answer | None = None
     received: int = 0  # bytes of a robots.txt so far
     cause: str | None = None  # what went wrong, in words
+    cost: float = 0.0  # CPU seconds that the answer took
     page: Page | None = None
     line: Line | None = None  # of the page, in the export
     found: list[Discovery] = field(default_factory=list)  # beside the page's links
@@ -60,6 +64,17 @@ class Visit:
     failed: bool = False  # the callback, an errback or a pipeline raised
     continued: bool = False  # a middleware replaced the request before it was sent
     settled: bool = False  # the frontier has it back
+
+
+@contextmanager
+def working_on(visit: Visit | None) -> Iterator[None]:
+    """Add the CPU time of what is done inside to the cost of a visit."""
+    start = cpu_seconds()
+    try:
+        yield
+    finally:
+        if visit is not None:
+            visit.cost += cpu_seconds() - start
 
 
 class Visits:

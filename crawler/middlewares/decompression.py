@@ -25,6 +25,7 @@ from crawler.parsing.codings import (
     is_gzip,
 )
 from crawler.politeness import Trouble
+from crawler.visits import working_on
 
 if TYPE_CHECKING:
     from typing import Self
@@ -62,7 +63,8 @@ class DecompressionMiddleware:
             return response
         visit = self._job.visits.of(request)
         try:
-            body = self._undo(response, codings, visit)
+            with working_on(visit):
+                body = self._undo(response, codings, visit)
         except (CodingError, TooLargeError) as problem:
             return self._spoiled(visit, request, response, problem)
         if not codings and body is response.body:  # an archive is what it is

@@ -29,7 +29,8 @@ Invariants:
 
 **The rules** (:class:`RobotsRules`) are matched by Protego, on a file rewritten to the one group
 that speaks to us. **Retry-After** (:func:`parse_retry_after`) and **back-off** (:class:`Backoff`)
-turn an answer into waits for the URL and for its host.
+turn an answer into waits for the URL and for its host. So does what it has cost us
+(:class:`Effort`), when it is more than a host's share.
 
 Spec: RFC 9309 (robots.txt), RFC 9110 §10.2.3 (Retry-After), RFC 6585 §4 (429).
 """
@@ -37,6 +38,7 @@ Spec: RFC 9309 (robots.txt), RFC 9110 §10.2.3 (Retry-After), RFC 6585 §4 (429)
 from __future__ import annotations
 
 from crawler.politeness.backoff import Attempt, Backoff, BackoffOptions, Trouble, Verdict
+from crawler.politeness.effort import Effort
 from crawler.politeness.gates import (
     ALLOW,
     PENDING,
@@ -55,6 +57,7 @@ __all__ = [
     "Attempt",
     "Backoff",
     "BackoffOptions",
+    "Effort",
     "Robots",
     "RobotsAnswer",
     "RobotsDecision",

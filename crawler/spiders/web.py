@@ -15,6 +15,7 @@ from crawler.job import Job
 from crawler.model import Outcome
 from crawler.parsing import Feed, parse_refresh, read
 from crawler.received import USABLE, page_of
+from crawler.visits import working_on
 from crawler.workers import KILLED
 
 if TYPE_CHECKING:
@@ -95,8 +96,9 @@ class WebSpider(scrapy.Spider):
             return ()
         if chosen[0].kind.isolated:
             return self._parse_apart(response, visit, received, chosen)
-        found = read(chosen[0].kind, chosen[1])
-        return self._results(response, visit, received, chosen[0].media, found)
+        with working_on(visit):
+            found = read(chosen[0].kind, chosen[1])
+            return self._results(response, visit, received, chosen[0].media, found)
 
     def closed(self, reason: str) -> None:
         """End what was started to parse answers."""

@@ -6,6 +6,8 @@ import gzip
 
 import brotli
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scrapy import Request
 from scrapy.exceptions import (
     CannotResolveHostError,
@@ -27,6 +29,7 @@ from crawler.middlewares.redirect import RedirectMiddleware
 from crawler.middlewares.robots import RobotsMiddleware
 from crawler.model import Allow, Discovery, HostKey, Origin, Outcome
 from crawler.politeness import RobotsAnswer
+from crawler.urls import Canonicalizer
 from crawler.visits import Visit
 from tests.support.shell import begin, begin_rules, make_crawler
 
@@ -539,3 +542,11 @@ def test_a_long_list_of_seeds_is_added_in_parts(crawler):
         assert job.frontier.counts.queued == steps * 5000
     assert steps == 2
     assert job.frontier.counts.queued == 12_000
+
+
+@given(st.binary(max_size=60))
+def test_any_location_is_text_that_can_be_resolved(value):
+    """No header raises, and none becomes more than an escape a byte."""
+    text = location_text(value)
+    assert len(text) <= 3 * len(value)
+    Canonicalizer().resolve("http://a.test/", text)

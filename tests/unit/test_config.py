@@ -194,6 +194,7 @@ ARRIVES = [
     ("BACKOFF_CAP", 7.5, lambda c: c.backoff.cap),
     ("BACKOFF_RETRY_AFTER_CAP", 7.5, lambda c: c.backoff.retry_after_cap),
     ("BACKOFF_RETRY_AFTER_CAP", 7.5, lambda c: c.robots.retry_after_cap),
+    ("BACKOFF_CPU_BURST", 7.5, lambda c: c.cpu_burst),
     ("BACKOFF_RETRIES", 7, lambda c: c.backoff.max_retries),
     ("BACKOFF_THROTTLES", 7, lambda c: c.backoff.max_throttles),
     ("BACKOFF_RETRY_BASE", 7.5, lambda c: c.backoff.retry_base),

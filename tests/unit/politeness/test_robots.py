@@ -486,3 +486,28 @@ def test_any_life_of_a_file_keeps_the_invariants(steps, seed):
         if isinstance(gate, Wait):
             assert machine.state(A) == "disallow_all"
             assert now < gate.until <= now + DAY
+
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+DUMPED = st.dictionaries(
+    st.sampled_from(
+        ["state", "answered_at", "until", "status", "copied_at", "failures", "failed_since", "copy"]
+    ),
+    PLAIN | st.sampled_from(["rules", "stale_rules", "allow_all", "disallow_all", "eJwDAAAAAAE="]),
+)
+
+
+@given(DUMPED, st.floats(0, 2e9))
+def test_any_dumped_state_is_restored_or_fetched_anew(values, now):
+    """Nothing about a stored state is trusted: it raises nothing, and a wait is no longer than a
+    day.
+    """
+    machine = Robots(RobotsOptions("examplebot"), random.Random(0), safe_resolve)
+    machine.load(A, values)
+    gate = machine.check(PRIVATE, A, now)
+    assert gate is not PENDING
+    if isinstance(gate, Wait):
+        answered = values["answered_at"]
+        assert gate.until <= max(now, float(answered)) + DAY
+    assert machine.crawl_delay(A) is None or machine.crawl_delay(A) >= 0
+    machine.dump(A)
