@@ -160,6 +160,20 @@ def test_every_promise_of_politeness_has_a_source_and_a_test():
         assert [row[0] for row in table if not (row[1] and _TEST.search(row[2]))] == []
 
 
+def test_every_threat_has_an_answer_and_a_test():
+    """Each row of the four tables says what is done, and what proves it."""
+    headings = [
+        "Into the network",
+        "Against the machine",
+        "Against the crawl",
+        "Against the data and the operator",
+    ]
+    for heading in headings:
+        table = rows("docs/threats.md", heading)
+        assert table
+        assert [row[0] for row in table if not (row[1] and "`tests/" in row[2])] == []
+
+
 def test_every_deliberate_difference_is_told():
     """Whoever differs from a standard on purpose says so: each house rule, each group of rows."""
     text = read("docs/politeness.md")

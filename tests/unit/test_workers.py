@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import time
 from pathlib import Path
 
@@ -196,5 +197,27 @@ def test_a_hostile_pdf_ends_in_bounded_time(name):
         assert time.monotonic() - start < 5
         assert found.error is not None or len(found.text) <= ParsingOptions().max_text * 2
         assert worker.parse("crawler.parsing.pdf", document(pdf(["good"]))).text == "good"
+    finally:
+        worker.close()
+
+
+@pytest.mark.slow
+def test_any_damage_to_a_pdf_ends_in_an_answer():
+    """Bytes changed, cut and repeated: the worker says what it read or what was wrong, in time."""
+    pytest.importorskip("pypdfium2", reason="the content type pdf: pip install pypdfium2==5.15.2")
+    rng, whole = random.Random(9), pdf(["one two", "three"], title="T", links=["http://a.test/x"])
+    worker = Worker(WorkerOptions(timeout=3.0, memory=256 * 2**20))
+    try:
+        for _ in range(150):
+            data = bytearray(whole)
+            for _ in range(rng.randrange(1, 20)):
+                data[rng.randrange(len(data))] = rng.randrange(256)
+            at, size = rng.randrange(len(data)), rng.randrange(200)
+            data[at:at] = data[at : at + size] * rng.randrange(3)
+            found = worker.parse(
+                "crawler.parsing.pdf", document(bytes(data[: rng.randrange(1, 9999)]))
+            )
+            assert not (found.error or "").startswith(KILLED), bytes(data)
+            assert len(found.text) <= ParsingOptions().max_text
     finally:
         worker.close()

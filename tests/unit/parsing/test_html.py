@@ -399,6 +399,25 @@ HOSTILE = {
     "headings": "<a href=/x>f</a>" + "<h1>x" * 800_000,
     "metas": "<a href=/x>f</a>" + "<meta name=robots content=a:b:c>" * 140_000,
     "open tags": "<a href=/x>f</a>" + "<a " * 1_600_000,
+    "never closed": "<a href=/x>f</a>" + "<p><b><table><tr><td><i>" * 40_000,
+    "closed and never opened": "<a href=/x>f</a>" + "</p></div></b></br>" * 250_000,
+    "entities": "<a href=/x>f</a>" + "&amp;&#x41;&notit;&CounterClockwiseContourIntegral;" * 90_000,
+    "entities without end": "<a href=/x>f</a><p>" + "&#" * 1_000_000 + "&a" * 1_000_000,
+    "entities in a link": '<a href="/x?' + "&amp;&#38;&lt" * 300_000 + '">f</a><a href=/x>f</a>',
+    "one line of JSON-LD": '<script type="application/ld+json">'
+    + '{"@graph":[' * 100_000
+    + "</script><a href=/x>f</a>",
+    "much JSON-LD": '<script type="application/ld+json">{"@id":1}</script>' * 80_000
+    + "<a href=/x>f</a>",
+    "long name": "<" + "a" * 2_000_000 + " href=/x>f<a href=/x>f</a>",
+    "long base": f"<base href='http://a.test/{'x/' * 30_000}'>" + "<a href=y>f</a>" * 100_000,
+    "tables in tables": "<a href=/x>f</a>" + "<table><tr><td>" * 100_000,
+    "templates": "<a href=/x>f</a>" + "<template>" * 300_000,
+    "svg in math": "<a href=/x>f</a>" + "<svg><math><mi>" * 100_000,
+    "forms": "<a href=/x>f</a>" + "<form><select><option>" * 100_000,
+    "white space": "<a href=/x>f</a>" + " \t\n" * 1_600_000,
+    "combining marks": "<a href=/x>f</a>a" + "\u0301" * 1_000_000,
+    "NUL": "<a href=/x>f</a>" + "\0" * 5_000_000,
 }
 
 

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 import fastwarc
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 from crawler.errors import StoreError
 from crawler.store import Exchange, Record, Revisited, WarcWriter, growing, read_record, surt, warc
+from crawler.store.cdxj import Capture, index_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -680,6 +681,17 @@ def test_surt_never_raises_and_is_one_word(url):
     assert key.isascii()
     assert " " not in key
     assert key.isprintable()
+
+
+@given(st.text(max_size=60), st.text(max_size=20), st.text(max_size=20))
+def test_any_capture_is_one_line_of_the_index(url, mime, filename):
+    """Key, time and one JSON object, in that order, whatever stands in the fields (CDXJ)."""
+    assume(not any("\ud800" <= char <= "\udfff" for char in mime + filename))
+    line = index_line(Capture(url, "2024-01-01T00:00:00Z", mime, 200, "-", filename, 1, 2))
+    assert line.count(b"\n") == 1
+    _, timestamp, fields = line.decode().split(" ", 2)
+    assert timestamp == "20240101000000"
+    assert json.loads(fields)["mime"] == mime
 
 
 def test_surt_of_a_deeply_escaped_url_takes_bounded_passes():
