@@ -16,6 +16,7 @@ from crawler.clock import SystemClock
 from crawler.config import Config
 from crawler.errors import CrawlerError, QueryError
 from crawler.job import job_directory
+from crawler.printable import printable
 from crawler.reading import (
     FILTERS,
     FORMATS,
@@ -26,7 +27,6 @@ from crawler.reading import (
     chosen,
     joined,
     pipe_may_close,
-    printable,
     read_limit,
     read_query,
     views,

@@ -8,7 +8,7 @@
 
 Nothing here changes a job directory, and all of it works while a crawl runs: the catalog has
 committed pages only, and leads to their lines and bytes. What is written elsewhere is there
-whole or not at all (``whole_file``). Bytes of the web reach a terminal through ``terminal`` only.
+whole or not at all (``whole_file``). Bytes of the web reach a terminal through ``screen`` only.
 """
 
 from crawler.reading.comparison import Tally
@@ -18,7 +18,6 @@ from crawler.reading.options import FILTERS, add_actions
 from crawler.reading.records import COLUMNS, joined
 from crawler.reading.reprocess import Reprocess
 from crawler.reading.screen import Screen, pipe_may_close
-from crawler.reading.terminal import printable
 from crawler.reading.views import chosen
 from crawler.reading.whole_file import whole_file
 from crawler.reading.writers import FORMATS
@@ -35,7 +34,6 @@ __all__ = [
     "chosen",
     "joined",
     "pipe_may_close",
-    "printable",
     "read_limit",
     "read_query",
     "whole_file",

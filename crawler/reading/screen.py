@@ -8,7 +8,8 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from crawler.reading.terminal import printable, printable_json, table
+from crawler.printable import printable, printable_json
+from crawler.reading.terminal import table
 from crawler.store import to_json
 
 if TYPE_CHECKING:

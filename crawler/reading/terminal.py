@@ -1,50 +1,15 @@
-"""What comes from the web, made harmless for a terminal; and tables.
-
-A title or a URL can hold escape sequences that move the cursor, change the window's title or
-hide what stands there. Whatever is no visible character becomes its escape.
-"""
+"""Tables of what comes from the web, made harmless for a terminal."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from crawler.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-# C0 and C1 controls, line and paragraph separators, what changes the direction of text (Trojan
-# Source, CVE-2021-42574), surrogates, and tags that are invisible
-_HARMFUL = (
-    "\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ud800-\\udfff"
-)
-_UNSAFE = re.compile(f"[{_HARMFUL}\\U000e0000-\\U000e007f]")
-_UNSAFE_BUT_LAYOUT = re.compile(f"(?![\\n\\t])[{_HARMFUL}\\U000e0000-\\U000e007f]")
-_BMP = 0x10000
 _ELLIPSIS = "…"
-
-
-def printable(text: str, *, layout: bool = False) -> str:
-    r"""Return a text with each unsafe character as ``\\xHH``, ``\\uHHHH`` or ``\\UHHHHHHHH``.
-
-    Args:
-        text: Anything.
-        layout: Whether line feeds and tabs stay.
-    """
-    return (_UNSAFE_BUT_LAYOUT if layout else _UNSAFE).sub(_escaped, text)
-
-
-def printable_json(text: str) -> str:
-    """Return JSON that says the same with its unsafe characters escaped."""
-    return _UNSAFE_BUT_LAYOUT.sub(_json_escaped, text)
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return match[0].encode("unicode_escape", "surrogatepass").decode("ascii")
-
-
-def _json_escaped(match: re.Match[str]) -> str:
-    units = match[0].encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 def table(
