@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from functools import partial
 from itertools import cycle
 from typing import Any
@@ -93,6 +94,31 @@ class Choked(_Spider):
     async def parse(self, response):
         for base in self.bases:
             self.notes.append(await self.download(base + "/ok/choked-part"))
+
+
+class BusyWithAnswers(_Spider):
+    """From the head of an answer on, leaves the event loop to others for moments only."""
+
+    TURN = 0.25  # s
+
+    async def start(self):
+        self.crawler.signals.connect(self.begin, signals.headers_received)
+        for path in ("/big/page", "/endless/page", "/ok/page"):
+            yield Request(self.base + path, errback=self.note)
+
+    def begin(self):
+        self.tasks.append(asyncio.ensure_future(self.work()))
+
+    async def work(self):
+        for _ in range(4):
+            time.sleep(self.TURN)  # noqa: ASYNC251 -- that is the point
+            await asyncio.sleep(0)
+
+    def note(self, failure):
+        self.notes.append(type(failure.value).__name__)
+
+    def parse(self, response):
+        pass
 
 
 class Impatient(_Spider):

@@ -8,8 +8,9 @@ import pytest
 
 from tests.integration.endings import OK
 from tests.integration.endings import site as plain_site
+from tests.integration.odd_spiders import BusyWithAnswers
 from tests.support import judge
-from tests.support.exchange import Answer, in_turn
+from tests.support.exchange import Answer, Fault, in_turn
 from tests.support.run_case import Crawl, Report, run
 from tests.support.server import LocalWeb
 
@@ -22,6 +23,7 @@ SPIDERS = "tests.integration.odd_spiders:"
 DELAY = 0.15
 RETRY_AFTER = 2
 HOURS = 7200
+LATE = 0.15  # s; on a busy machine by so much the server may learn late that the client hung up
 FILES = ("/ok/a", "/ok/b", "/forbidden/c")
 
 
@@ -30,6 +32,8 @@ def site(request):
     if request.path.startswith("/busy/"):
         busy = Answer(429, b"slow down", {"Retry-After": str(RETRY_AFTER)})
         return in_turn(request, busy, OK)
+    if request.path.startswith("/endless/"):
+        return Answer(fault=Fault.ENDLESS)
     if request.path.startswith("/closed/"):
         return Answer(429, b"come back in two hours", {"Retry-After": str(HOURS)})
     return plain_site(request)
@@ -38,7 +42,7 @@ def site(request):
 @pytest.fixture(scope="module")
 def web():
     """Pages on the first three hosts; parts on the others."""
-    with LocalWeb(site, hosts=10) as web:
+    with LocalWeb(site, hosts=11) as web:
         yield web
 
 
@@ -69,6 +73,11 @@ def crawls(web, tmp_path_factory) -> dict[str, Report]:
         "closed": parts(
             7, [web.url(f"/closed/{n}", host=8) for n in range(3)], FRONTIER_MAX_WAIT=1
         ),
+        "busy_with_answers": Crawl(
+            SPIDERS + "BusyWithAnswers",
+            {"base": web.url("", host=10)},
+            {"POLITENESS_DELAY": BusyWithAnswers.TURN, "DOWNLOAD_MAXSIZE": 1_000_000},
+        ),
         "cancelled": Crawl(SPIDERS + "Cancelling", {"base": web.url("", host=9)}),
         "media": Crawl(
             SPIDERS + "Media",
@@ -93,7 +102,8 @@ def _asked(web, host: int) -> Counter[str]:
 
 
 @pytest.mark.parametrize(
-    "name", ["parts", "one_page", "one_fetch", "busy", "closed", "cancelled", "media"]
+    "name",
+    ["parts", "one_page", "one_fetch", "busy", "closed", "cancelled", "media", "busy_with_answers"],
 )
 def test_no_crawl_gets_stuck(crawls, name):
     """A callback that waits for downloads comes to its end, also when a cap leaves no room."""
@@ -104,8 +114,8 @@ def test_no_crawl_gets_stuck(crawls, name):
 
 def test_the_delay_holds_for_every_download(web, crawls):
     """The server sees the delay between all requests to one host, whoever asked for them."""
-    own = f"{web.hosts[9]}:{web.port}"  # a crawl without any delay
-    hits = [hit for hit in web.log() if "/busy/" not in hit.path and hit.host != own]
+    others = [f"{web.hosts[host]}:{web.port}" for host in (9, 10)]  # crawls with other delays
+    hits = [hit for hit in web.log() if "/busy/" not in hit.path and hit.host not in others]
     judge.assert_polite(hits, DELAY)
 
 
@@ -169,3 +179,12 @@ def test_media_pipelines_take_turns(web, crawls):
     asked = _asked(web, 5)
     assert asked == {"/robots.txt": 1, "/ok/media": 1, "/ok/a": 1, "/ok/b": 1}
     assert crawls["media"].items == {"/ok/media": 1}
+
+
+def test_a_transfer_that_is_broken_off_has_ended_when_its_connection_is_closed(web, crawls):
+    """The delay runs from there, also when the crawl has its hands full: it closes a turn later."""
+    host = f"{web.hosts[10]}:{web.port}"
+    assert crawls["busy_with_answers"].notes == ["DownloadCancelledError"] * 2
+    hits = [hit for hit in web.log() if hit.host == host]
+    judge.assert_polite(hits, BusyWithAnswers.TURN, slack=LATE)
+    assert [hit.path.split("/")[1] for hit in hits] == ["robots.txt", "big", "endless", "ok"]
