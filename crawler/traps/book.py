@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from crawler.model import Origin
     from crawler.traps.options import TrapOptions
+    from crawler.traps.patterns import Shape
 
 MOST_PATTERNS = 256
 MOST_GROUPS = 32
@@ -50,7 +51,7 @@ class Book:
     """One origin in memory, written back row by row.
 
     At most 256 patterns of about 700 bytes, 32 scripts of about 20 KB, and the wordings of 64
-    paths, half a KB each.
+    paths, half a KB each, 8 KB where there are parameters.
     """
 
     __slots__ = (
@@ -72,7 +73,7 @@ class Book:
             self.standing = Standing(int(standing))
 
     def __len__(self) -> int:
-        return 1 + len(self.patterns) + 8 * len(self.groups) + len(self._wordings)
+        return 1 + len(self.patterns) + 20 * len(self.groups) + len(self._wordings)
 
     def figures(
         self, pattern: str, options: TrapOptions, credit: int | None = None
@@ -93,15 +94,17 @@ class Book:
             found = self.groups[path] = Group(options.probe_every)
         return found
 
-    def is_hollow(self, path: str, text: str) -> bool:
+    def is_hollow(self, shape: Shape, text: str) -> bool:
         """Tell whether next to nothing in a text is new among the last pages of such paths."""
+        path = f"{shape.path}?" if shape.parameters else shape.path
         if path not in self._wordings and len(self._wordings) >= MOST_WORDINGS:
             path = OTHERS
         found = self._wordings.get(path)
         if found is None:
-            found = self._wordings[path] = Wording()
+            found = Wording.of_script() if path[-1:] == "?" else Wording()
+            self._wordings[path] = found
         self._changed.add((_WORDING, path))
-        return found.is_hollow(text)
+        return found.is_hollow(text, combined=shape.combined)
 
     def familiar(self) -> frozenset[str]:
         """Return the names of parameters that are irrelevant to some script."""

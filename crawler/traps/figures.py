@@ -131,7 +131,8 @@ class Figures:
         self._doubted = sign is not Sign.NEW and (self._doubted or sign is not Sign.UNREAD)
         if sign in _REWARDED and not shape.endless:
             self.useful += sign is Sign.NEW
-            most = min(self.full + 2 * self.useful, _MOST_PATIENCE * self.full)
+            proof = 0 if shape.combined else 2 * self.useful
+            most = min(self.full + proof, _MOST_PATIENCE * self.full)
             self.credit = min(max(self.credit, 0) + _REWARD, most)
             self.trickle.reset()
             self.trickle.since = 0.0

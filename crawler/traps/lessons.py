@@ -107,9 +107,9 @@ class Lessons:
         sign = _SIGNS.get(seen.outcome, Sign.NEUTRAL)
         if seen.outcome is Outcome.STORED:
             figures = lesson.book.patterns.get(shape.pattern)
-            if figures is not None and figures.is_trusted:
+            if figures is not None and figures.is_trusted and not shape.combined:
                 return Sign.UNREAD
-            if lesson.book.is_hollow(shape.path, seen.text):
+            if lesson.book.is_hollow(shape, seen.text):
                 return self._sign_of_hollow(lesson)
         if sign is Sign.DUPLICATE:
             self._note_hollow(seen.url)

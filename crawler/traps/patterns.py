@@ -58,7 +58,8 @@ class Shape(NamedTuple):
     path: str  # of the pattern, without the names of parameters
     script: str = ""  # whose parameters are judged together: a script, or all like documents
     variable: bool = False  # numbers, tokens or parameters: there may be any number of them
-    parameters: bool = False  # of which some may change nothing
+    parameters: bool = False  # of which some may change nothing,
+    combined: bool = False  # two or more
     token: bool = False  # a session id, most likely
     rule: Rule = Rule.PATTERN
     endless: bool = False  # grows with every step: nothing that is there alone is worth it
@@ -96,6 +97,7 @@ def shape_of(url: str) -> Shape:
         own if is_script else general,
         variable=bool(mark) or token or "#" in own,
         parameters=bool(mark),
+        combined="&" in query,
         token=token,
     )
 

@@ -297,3 +297,29 @@ def test_sub_domains_that_bring_something_may_be_many():
     crawl.run()
     assert len(crawl.outcomes) == total
     assert set(crawl.outcomes.values()) == {Outcome.STORED}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("shown", "most"), [(12, 400), (120, 100)], ids=["short", "long"])
+def test_filters_that_combine_end_when_all_goods_are_known(shown, most):
+    """Lists of 400 goods under 400,000 choices of filters: every one of the goods is found, and the
+    lists end, whether they are short or longer than what is told apart by its fingerprint.
+    """
+    goods = {f"{ROOT}/item/{n}": Prose(n).paragraph(12) for n in range(400)}
+
+    def page(url):
+        if url in goods:
+            return ZooPage((goods[url], Prose(url).paragraph(40)), (f"{ROOT}/shop",))
+        chance = random.Random(url)
+        on_list = chance.sample(sorted(goods), shown)
+        filters = [
+            f"{ROOT}/shop?colour={chance.randrange(40)}&price={chance.randrange(100)}"
+            f"&size={chance.randrange(100)}"
+            for _ in range(60)
+        ]
+        return ZooPage(("Shop", *map(goods.__getitem__, on_list)), (*on_list, *filters))
+
+    crawl = TrapCrawl(page, [f"{ROOT}/shop"])
+    crawl.run(4_000)
+    assert goods.keys() <= crawl.outcomes.keys()
+    assert len(crawl.outcomes.keys() - goods.keys()) <= most

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,10 +32,33 @@ def test_a_new_caption_under_the_same_words_is_news():
     assert sum(map(wording.is_hollow, texts)) <= 20
 
 
+def test_lists_of_the_same_goods_are_soon_no_news():
+    """However filters are combined, next to no list of 12 of 200 goods is news after 60 others."""
+    wording, chance = Wording.of_script(), random.Random(1)
+    goods = [Prose(n).paragraph(12) for n in range(200)]
+    lists = ["Shop\n" + "\n".join(chance.sample(goods, 12)) for _ in range(240)]
+    hollow = [wording.is_hollow(text, combined=True) for text in lists]
+    assert not any(hollow[:15])
+    assert sum(hollow[60:]) >= 170
+
+
+def test_texts_of_their_own_are_news_under_combined_parameters():
+    """Thirty words of their own tell most pages from a template of a hundred, to the last.
+
+    One page in 17 would do for such pages to go on.
+    """
+    wording, template = Wording.of_script(), Prose("template").paragraph(100)
+    texts = [f"{template}\n{Prose(n).paragraph(30)}" for n in range(1000)]
+    hollow = [wording.is_hollow(text, combined=True) for text in texts]
+    assert sum(hollow) <= 400
+    assert not all(hollow[-17:])
+
+
+@pytest.mark.parametrize("wording", [Wording, Wording.of_script])
 @pytest.mark.parametrize("text", ["", " \n ", "12 34", "2024"])
-def test_no_words_are_no_news(text):
+def test_no_words_are_no_news(text, wording):
     """A page without words is hollow from the first one on."""
-    assert Wording().is_hollow(text)
+    assert wording().is_hollow(text)
 
 
 def test_long_texts_are_left_to_their_fingerprints():
@@ -43,10 +68,13 @@ def test_long_texts_are_left_to_their_fingerprints():
     assert not wording.is_hollow(text)
 
 
-@given(st.lists(st.text(max_size=2000), max_size=5))
-def test_any_text_is_read_and_a_row_says_all(texts):
+@given(
+    st.sampled_from([Wording, Wording.of_script]),
+    st.lists(st.text(max_size=2000), max_size=5),
+)
+def test_any_text_is_read_and_a_row_says_all(empty, texts):
     """Nothing raises, lone surrogates included, and a table read back judges as it did."""
-    wording = Wording()
+    wording = empty()
     for text in [*texts, "\ud800 a"]:
         wording.is_hollow(text)
     again = Wording.decode(wording.encode())
