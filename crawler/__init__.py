@@ -24,9 +24,10 @@ The shell moves values between Scrapy and the stages:
 
 * ``table`` (of settings), ``config`` (their values), ``arguments`` (of the spider), ``settings``
   (Scrapy's own)
-* ``job``         puts everything of one crawl together, with ``admission`` (what belongs to it) and
-  ``consequences`` (what answers mean); ``commit`` makes results durable, ``ledger`` keeps what
-  other stages store with the frontier, ``lookout`` stands between frontier and traps
+* ``job``         puts everything of one crawl together, in its ``directory``: ``admission`` (what
+  belongs to it), ``discovery`` (what an answer leads to) and ``consequences`` (what it means);
+  ``commit`` makes results durable, ``ledger`` keeps what other stages store with the frontier,
+  ``lookout`` stands between frontier and traps
 * ``received``    an answer, and the page that is made of it
 * ``recording``   what is kept of a visit beside its line; ``stores`` opens archive and catalog,
   ``outbox`` brings rows to the catalog

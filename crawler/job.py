@@ -11,7 +11,6 @@ import gc
 import random
 from collections import Counter
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -22,6 +21,8 @@ from crawler.commit import GroupCommit, verify
 from crawler.config import Config
 from crawler.consequences import Consequences
 from crawler.dedupe import Verdicts
+from crawler.directory import job_directory, prepare_directory
+from crawler.discovery import links_of
 from crawler.errors import StoreError
 from crawler.frontier import Frontier, MemoryEngine, RocksEngine
 from crawler.ledger import Ledger
@@ -34,7 +35,7 @@ from crawler.politeness import (
 )
 from crawler.recording import Recorder
 from crawler.seams import current_visit
-from crawler.store import JobLock, JsonLines, page_record, sync_directory
+from crawler.store import JobLock, JsonLines, page_record
 from crawler.stores import PAGES, Stores
 from crawler.urls import (
     Canonicalizer,
@@ -46,15 +47,14 @@ from crawler.visits import Visit, Visits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from scrapy.settings import BaseSettings
     from twisted.python.failure import Failure
 
     from crawler.frontier import Engine
-    from crawler.parsing import Feed
     from crawler.uploading import Uploading
 
 STORE = "frontier"
@@ -250,10 +250,6 @@ class Job:
 
     # --- discovery -------------------------------------------------------------------
 
-    def priority(self, depth: int) -> int:
-        """Return the frontier's priority at a link depth: nearer to a seed goes first."""
-        return min(1 + depth, 250)
-
     def add_seeds(self) -> Iterator[None]:
         """Put the spider's seeds into the frontier, a part at each step; known ones are ignored.
 
@@ -271,63 +267,16 @@ class Job:
     def settle(self, visit: Visit, outcome: Outcome) -> None:
         """Record how a URL ended together with what it led to, in the next commit."""
         now = self.now()
-        links = self._links_of(visit)
-        found = [*visit.found, links] if links is not None else visit.found
+        found, page, entry = visit.found, visit.page, visit.lease.entry
+        if page is not None and entry is not None:
+            links = links_of(page, entry, most_copies=self.config.max_copies)
+            found = [*found, links] if links is not None else found
         for action in visit.held:
             action()
         if self.recorder is not None:
             self.recorder.page(visit, outcome, now)
-        self.lookout.settle(visit.lease, outcome, now, found=found, page=visit.page)
+        self.lookout.settle(visit.lease, outcome, now, found=found, page=page)
         self.commits.page_settled(now)
-
-    def _links_of(self, visit: Visit) -> Discovery | None:
-        """Return a page's links as one discovery, unless they are not to be followed."""
-        page, entry = visit.page, visit.lease.entry
-        if page is None or entry is None:
-            return None
-        copies = entry.copies + 1 if page.duplicate is not None else 0
-        if copies > self.config.max_copies:
-            return None
-        depth = entry.depth + 1
-        return Discovery(
-            [link.url for link in page.links if not link.nofollow],
-            depth=depth,
-            referrer=page.url,
-            priority=self.priority(depth),
-            copies=copies,
-        )
-
-    def follow_refresh(self, visit: Visit, target: str) -> None:
-        """Note where a page's meta refresh leads: one more hop of its chain, as a redirect is."""
-        entry = visit.lease.entry
-        if entry is not None:
-            visit.found.append(
-                Discovery(
-                    [target],
-                    depth=entry.depth,
-                    referrer=entry.url,
-                    priority=entry.priority,
-                    redirects=entry.redirects + 1,
-                    copies=entry.copies,
-                )
-            )
-
-    def follow_listing(self, visit: Visit, listing: Feed) -> None:
-        """Note what a sitemap or feed lists: pages one link further on, sitemaps beside it.
-
-        A listed sitemap is one hop more of a chain, and goes in turn with the pages: sitemaps
-        that list each other without end neither go on for ever nor before every page.
-        """
-        entry = visit.lease.entry
-        if entry is None:
-            return
-        pages, sitemaps = ([one.url for one in part] for part in (listing.pages, listing.sitemaps))
-        depth = entry.depth + 1
-        priority, hops = self.priority(depth), entry.redirects + 1
-        visit.found += [
-            Discovery(sitemaps, entry.depth, entry.url, priority=priority, redirects=hops),
-            Discovery(pages, depth, entry.url, priority=priority),
-        ]
 
     def _add_sitemaps(self, origin: Origin, now: float) -> None:
         """Queue the sitemaps that a robots.txt names, ahead of the pages."""
@@ -406,31 +355,3 @@ def relax_garbage_collection() -> None:
     over every host and queued URL: at 100,000 hosts that doubled the time of a start.
     """
     gc.set_threshold(70_000, 20, 20)
-
-
-def job_directory(settings: BaseSettings, *, default: str | None) -> Path | None:
-    """Return where a crawl is kept: JOBDIR, or else ``default``."""
-    value = settings.get("JOBDIR") or default
-    return Path(value).expanduser() if value else None
-
-
-def prepare_directory(directory: Path) -> None:
-    """Make sure that a job directory can be written.
-
-    Raises:
-        StoreError: It cannot, with the directory and the system's reason.
-    """
-    try:
-        directory = directory.absolute()
-        new = [one for one in (directory, *directory.parents) if not one.exists()]
-        directory.mkdir(parents=True, exist_ok=True)
-        for one in new:
-            sync_directory(one.parent)  # their names are to survive a power cut, too
-        probe = directory / ".write-test"
-        probe.write_bytes(b"")
-        probe.unlink()
-    except OSError as error:
-        raise StoreError(
-            f"JOBDIR {str(directory)!r} cannot be written: {error.strerror or error}; "
-            "choose another with -s JOBDIR=PATH"
-        ) from error

@@ -38,7 +38,7 @@ def printable_lines(text: str) -> str:
     No line but the first begins like a line of a log: it gets blanks in front unless it has some,
     or is a part of what Scrapy dumps.
     """
-    return printable(_GOES_ON.sub("\n  ", text), layout=True)
+    return _GOES_ON.sub("\n  ", printable(text, layout=True))
 
 
 def printable_json(text: str) -> str:

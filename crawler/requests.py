@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.request import request_from_dict
 
+from crawler.discovery import priority_at
 from crawler.model import Discovery
 from crawler.seams import current_visit
 from crawler.visits import TOKEN
@@ -49,7 +50,7 @@ class RequestCodec:
             [url],
             depth=depth,
             referrer=entry.url if entry is not None else None,
-            priority=max(0, min(255, self._job.priority(depth) - request.priority)),
+            priority=max(0, min(255, priority_at(depth) - request.priority)),
             payload=self._payload(request),
             variant=self._variant(request),
         )

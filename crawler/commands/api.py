@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 import threading
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.config import Config
+from crawler.directory import shown_directory
 from crawler.errors import CrawlerError, StoreError
-from crawler.job import job_directory
 from crawler.parsing.codings import CodingError, CutShortError, TooLargeError, decode
 from crawler.printable import printable
 from crawler.store import ArchiveReader, ObjectStore
@@ -23,6 +22,7 @@ from crawler.urls import Canonicalizer, fingerprint, host_key
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
+    from pathlib import Path
 
     from scrapy.settings import BaseSettings
 
@@ -76,7 +76,7 @@ def _serve(settings: BaseSettings) -> None:
 
     config = Config.read(settings)
     address = Address(*config.api)
-    directory = job_directory(settings, default="crawls/web") or Path("crawls/web")
+    directory = shown_directory(settings)
     place = config.store.catalog_url or str(directory / CATALOG)
     with (
         listen(address) as listening,

@@ -13,9 +13,10 @@ from scrapy.exceptions import UsageError
 
 from crawler.arguments import ARGUMENTS, WebArguments
 from crawler.config import Config
+from crawler.directory import DEFAULT, job_directory, prepare_directory
 from crawler.errors import ConfigError, CrawlerError
 from crawler.extensions.log_format import guard_logs
-from crawler.job import DAMAGED, job_directory, prepare_directory
+from crawler.job import DAMAGED
 from crawler.printable import printable
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class Command(CrawlCommand):
         if args != ["web"]:
             return
         WebArguments.read(opts.spargs, self.settings)
-        directory = job_directory(self.settings, default="crawls/web")
+        directory = job_directory(self.settings, default=DEFAULT)
         if directory is not None:
             prepare_directory(directory)
             if _SCRAPYD_JOB in opts.spargs and not directory.is_absolute():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
@@ -13,9 +12,9 @@ from scrapy.exceptions import UsageError
 
 from crawler.clock import SystemClock
 from crawler.config import Config
+from crawler.directory import shown_directory
 from crawler.errors import CrawlerError
 from crawler.explanation import Explanation, explain
-from crawler.job import job_directory
 from crawler.printable import printable
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class Command(ScrapyCommand):
         if len(args) != 1:
             raise UsageError("expected one URL")
         assert self.settings is not None  # Scrapy sets it before run
-        directory = job_directory(self.settings, default="crawls/web") or Path("crawls/web")
+        directory = shown_directory(self.settings)
         try:
             config = Config.read(self.settings)
             now, rng = SystemClock().now(), random.Random()

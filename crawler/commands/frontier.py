@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.clock import SystemClock, iso_utc
+from crawler.directory import shown_directory
 from crawler.errors import CrawlerError
 from crawler.inspection import Inspection, inspect
-from crawler.job import job_directory
 from crawler.printable import printable
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class Command(ScrapyCommand):
         if args not in ([], ["check"]):
             raise UsageError(f"unknown: {' '.join(args)}; expected nothing or check")
         assert self.settings is not None  # Scrapy sets it before run
-        directory = job_directory(self.settings, default="crawls/web") or Path("crawls/web")
+        directory = shown_directory(self.settings)
         try:
             found = inspect(directory, rows=bool(args), now=SystemClock().now())
         except CrawlerError as error:

@@ -14,8 +14,8 @@ from scrapy.exceptions import UsageError
 
 from crawler.clock import SystemClock
 from crawler.config import Config
+from crawler.directory import shown_directory
 from crawler.errors import CrawlerError, QueryError
-from crawler.job import job_directory
 from crawler.printable import printable
 from crawler.reading import (
     FILTERS,
@@ -94,10 +94,7 @@ class Command(ScrapyCommand):
 
     def _kept(self) -> Kept:
         assert self.settings is not None  # Scrapy sets it before run
-        return Kept(
-            job_directory(self.settings, default="crawls/web") or Path("crawls/web"),
-            Config.read(self.settings),
-        )
+        return Kept(shown_directory(self.settings), Config.read(self.settings))
 
 
 def _list(kept: Kept, opts: argparse.Namespace) -> int:

@@ -11,6 +11,8 @@ from crawler.answers import Answers
 from crawler.arguments import WebArguments
 from crawler.config import Config, add_pipelines
 from crawler.consequences import location_text
+from crawler.directory import DEFAULT
+from crawler.discovery import listed_by, refresh_of
 from crawler.job import Job
 from crawler.model import Outcome
 from crawler.parsing import Feed, parse_refresh, read
@@ -39,7 +41,7 @@ class WebSpider(scrapy.Spider):
     """
 
     name = "web"
-    default_directory: str | None = "crawls/web"  # None: nothing is kept
+    default_directory: str | None = DEFAULT  # None: nothing is kept
     seed_urls: Sequence[str] = ()
     sitemaps: Sequence[str] = ()
     scope: Scope | None = None
@@ -129,8 +131,9 @@ class WebSpider(scrapy.Spider):
         if isinstance(found, Feed):
             is_list = found.kind != "none"
             _end(visit, Outcome.LISTED if is_list else Outcome.SKIPPED_TYPE)
-            if is_list and visit is not None:
-                Job.of(self.crawler).follow_listing(visit, found)
+            entry = visit.lease.entry if visit is not None else None
+            if is_list and visit is not None and entry is not None:
+                visit.found += listed_by(entry, found)
             self._follow(response, visit, None)
             return ()
         page = page_of(received, media, found)
@@ -165,8 +168,8 @@ class WebSpider(scrapy.Spider):
         """Note where an answer sends its readers: by its header, or else by its page."""
         job = Job.of(self.crawler)
         target = _refresh_target(response, job) or refresh
-        if visit is not None and target is not None:
-            job.follow_refresh(visit, target)
+        if visit is not None and visit.lease.entry is not None and target is not None:
+            visit.found.append(refresh_of(visit.lease.entry, target))
 
 
 def _refresh_target(response: Response, job: Job) -> str | None:

@@ -221,7 +221,7 @@ def test_the_names_of_new_files_are_synced(tmp_path, monkeypatch):
     """A file's own sync does not cover its name: directories are synced before anything in
     them is promised (fsync(2)).
     """
-    from crawler.job import prepare_directory
+    from crawler.directory import prepare_directory
     from crawler.store import lock
 
     synced = []
