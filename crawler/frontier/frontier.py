@@ -19,7 +19,9 @@ from crawler.frontier.counts import Counts
 from crawler.frontier.engine import Batch, Engine, Table, all_rows
 from crawler.frontier.entry import Entry
 from crawler.frontier.hosts import Errand, Host, Kind, Lease, UrlQueue
-from crawler.frontier.seen import ExactSeenSet, SeenSet, State
+from crawler.frontier.intake import Admission, Intake, Key
+from crawler.frontier.queues import Queues
+from crawler.frontier.seen import ExactSeenSet, SeenSet
 from crawler.model import (
     Allow,
     Deny,
@@ -34,20 +36,18 @@ from crawler.model import (
     Wait,
 )
 from crawler.model import Fingerprint as Mark
-from crawler.urls import fingerprint, host_key
+from crawler.urls import host_key
 from crawler.urls import origin as origin_of
 
 if TYPE_CHECKING:
     from crawler.frontier.guard import Guard
     from crawler.frontier.options import FrontierOptions
-from crawler.frontier.queues import Queues
 
 _MOMENT = struct.Struct(">d")
 _WORK_PER_CALL = 1000
 """URLs one ``next`` may ask the gate about before it lets the event loop breathe."""
 
 GateKeeper = Callable[[str, Origin], Gate]
-Admission = Callable[[str], Reason | None]
 
 
 class Frontier:
@@ -78,21 +78,20 @@ class Frontier:
         options: FrontierOptions,
         *,
         admit: Admission,
-        key: Callable[[str], str],
+        key: Key,
         now: float,
         guard: Guard | None = None,
     ) -> None:
         self.options = options
         self._guard = guard
-        self.counts = Counts()
+        kept = snapshot.read_counts(engine)
+        self.counts, sequence = kept or (Counts(), 0)
         self.hosts: dict[HostKey, Host] = {}
         self.leases: dict[int, Lease] = {}
         self.smallest_pause: tuple[float, HostKey, float] | None = None
         """Shortest time in s from the end of a transfer to the next hand-out at the same
         host, that host, and its delay; None before any host was asked twice."""
         self._engine = engine
-        self._admit = admit
-        self._key = key
         self._agenda = Agenda(options.aging)
         self._batch = Batch()
         self._seen: SeenSet = (
@@ -104,10 +103,21 @@ class Frontier:
         self._touched: dict[HostKey, Host] = {}
         self._errand_hosts: dict[HostKey, Host] = {}
         self._waiting: list[tuple[float, Mark, Entry]] = []
-        self._queues = Queues(engine, lambda: self._batch, options.buffer)
-        self._restarted_at = 0.0  # 0: the store is new
+        self._queues = Queues(engine, lambda: self._batch, options.buffer, sequence)
+        self._intake = Intake(
+            options,
+            self._seen,
+            self.counts,
+            admit=admit,
+            key=key,
+            guard=guard,
+            host=self.host,
+            enqueue=self._enqueue,
+        )
+        self._restarted_at = now if kept is not None else 0.0  # 0: the store is new
         self._turns = 0
-        self._restore(now)
+        if kept is not None:
+            self._restore(now)
 
     # --- discovery -------------------------------------------------------------------
 
@@ -121,24 +131,10 @@ class Frontier:
         Returns:
             How many were queued.
         """
-        keys = [host_key(url) for url in found.urls]
-        marks = [
-            fingerprint(key, self._key(url) + found.variant)
-            for key, url in zip(keys, found.urls, strict=True)
-        ]
-        known = self._seen.known(marks)
-        reached: dict[HostKey, Host] = {}
-        queued = 0
-        for url, key, mark in zip(found.urls, keys, marks, strict=True):
-            if mark in known and not self._second_chance(url, known[mark], found):
-                continue
-            reason = known[mark] = self._take(url, key, mark, found)
-            if reason is None:
-                queued += 1
-                reached[key] = self.hosts[key]
-        for host in reached.values():
+        hosts = self._intake.take_all(found)
+        for host in {host.key: host for host in hosts}.values():
             self._agenda.place(host, now)
-        return queued
+        return len(hosts)
 
     def readmit(self, reason: Reason, found: Discovery, now: float) -> None:
         """Take a URL that was rejected as if it were new: the reason may hold no longer.
@@ -148,70 +144,9 @@ class Frontier:
             found: It alone, and how it was found.
             now: Crawl time.
         """
-        self._take_back(reason)
-        (url,) = found.urls
-        key = host_key(url)
-        if self._take(url, key, fingerprint(key, self._key(url)), found) is None:
-            self._agenda.place(self.hosts[key], now)
-
-    def _take_back(self, reason: Reason) -> None:
-        """Undo in the books that a URL was rejected."""
-        self.counts.rejected[reason] -= 1
-        self.counts.discovered -= 1
-
-    def _second_chance(self, url: str, state: State, found: Discovery) -> bool:
-        """Whether a URL that was rejected is to be looked at anew, having been found again.
-
-        Either the way in which it was found is better now, or what the guard had against it
-        has ceased to hold.
-        """
-        if not isinstance(state, Reason):
-            return False
-        better = (
-            (state is Reason.DEPTH and not self._too_deep(found))
-            or (state is Reason.REDIRECTS and found.redirects <= self.options.max_redirects)
-            or (self._guard is not None and self._guard.reconsiders(url, state))
-        )
-        if better:
-            self._take_back(state)
-        return better
-
-    def _take(self, url: str, key: HostKey, mark: Mark, found: Discovery) -> Reason | None:
-        """Enter a new URL in the books, as queued or as rejected."""
-        reason, priority = self._admit(url) or self._refuse(found), found.priority
-        host = None
-        if reason is None and self._guard is not None and not found.payload:
-            verdict = self._guard.admit(url, found)
-            reason, priority = (verdict, 0) if isinstance(verdict, Reason) else (None, verdict)
-        if reason is None:
-            host = self.host(key)
-            reason = Reason.HOST_BUDGET if self._used_up(host) else None
-        self.counts.discovered += 1
-        self._seen.set(mark, reason)
-        if host is None or reason is not None:
-            assert reason is not None
-            self.counts.rejected[reason] += 1
-            return reason
-        entry = Entry(
-            url=url,
-            fingerprint=mark,
-            priority=priority,
-            depth=found.depth,
-            referrer=found.referrer,
-            redirects=found.redirects,
-            copies=found.copies,
-            payload=found.payload,
-        )
-        self._enqueue(entry, host)
-        return None
-
-    def _too_deep(self, found: Discovery) -> bool:
-        return 0 < self.options.max_depth < found.depth
-
-    def _refuse(self, found: Discovery) -> Reason | None:
-        if self._too_deep(found):
-            return Reason.DEPTH
-        return Reason.REDIRECTS if found.redirects > self.options.max_redirects else None
+        host = self._intake.retake(found, reason)
+        if host is not None:
+            self._agenda.place(host, now)
 
     def _enqueue(self, entry: Entry, host: Host) -> None:
         self._queues.put(entry, self._queues.of(origin_of(entry.url), host))
@@ -325,7 +260,7 @@ class Frontier:
         self, host: Host, queue: UrlQueue, entry: Entry, now: float, gate: GateKeeper
     ) -> Lease | None:
         """Ask about the best URL of a queue, and do with it as the answer says."""
-        if entry.first_try and self._used_up(host):
+        if entry.first_try and self._intake.is_used_up(host):
             self._drop_head(host, queue, Reason.HOST_BUDGET)
             return None
         objection = self._object(entry)
@@ -354,9 +289,6 @@ class Frontier:
         if self._guard is None or not entry.first_try or entry.payload:
             return None
         return self._guard.recheck(entry)
-
-    def _used_up(self, host: Host) -> bool:
-        return 0 < self.options.host_budget <= host.used
 
     def _drop_head(self, host: Host, queue: UrlQueue, reason: Reason) -> None:
         key, entry = self._queues.take(queue)
@@ -612,11 +544,6 @@ class Frontier:
 
     def _restore(self, now: float) -> None:
         """Continue where the engine's last commit left off; leased URLs are queued again."""
-        counts = snapshot.read_counts(self._engine)
-        if counts is None:
-            return
-        self.counts, self._queues.sequence = counts
-        self._restarted_at = now
         for host in snapshot.read_hosts(self._engine):
             if not host.idle:
                 self._rest_after_restart(host)

@@ -30,8 +30,10 @@ class Queues:
     Cost: O(log buffer) a URL, and one scan for each buffer that is filled again.
     """
 
-    def __init__(self, engine: Engine, batch: Callable[[], Batch], capacity: int) -> None:
-        self.sequence = 0
+    def __init__(
+        self, engine: Engine, batch: Callable[[], Batch], capacity: int, sequence: int
+    ) -> None:
+        self.sequence = sequence
         """Number of the last row; rows of one priority are ordered by it, oldest first."""
         self._engine = engine
         self._batch = batch
