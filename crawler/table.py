@@ -306,7 +306,8 @@ TABLE: tuple[Setting, ...] = (
     Setting(
         "BACKOFF_CPU_BURST", 0.1,
         "What answers of a host may cost at once beyond its fair share of the core, before it "
-        "rests for up to a minute. The share is one part in as many as answer.", "CPU s", 0, _DAY,
+        "rests for up to a minute. The share is one part in as many as answer; the first 20 ms of "
+        "an answer are free, an ordinary page takes 2.", "CPU s", 0, _DAY,
     ),
     Setting(
         "BACKOFF_RETRIES", 2, "Further tries after a server or network failure.", "tries", 0, 100,

@@ -2,7 +2,8 @@
 
 A crawl has one core for all hosts. Pages that are made to be costly (a million tags, a bomb, a body
 in crumbs) are bounded each, but a host could send one after the other; so costs are kept like a
-debt, which time pays off at the host's fair share of the core.
+debt, which time pays off at the host's fair share of the core. Ordinary pages are free: whoever has
+many of them may be crawled as fast as the delay allows, however many others there are.
 """
 
 from __future__ import annotations
@@ -16,14 +17,17 @@ if TYPE_CHECKING:
 _ACTIVE = 60.0
 """Seconds for which a host that has answered counts as one of those that share the core."""
 _LONGEST_REST = 60.0
+_ORDINARY = 0.02
+"""CPU seconds of an answer that are never charged: ten usual pages, or one of half a MB."""
 _MOST_HOSTS = 100_000
 
 
 class Effort:
     """Turns CPU seconds into seconds of rest.
 
-    Invariants: a host alone never rests for longer than it has cost; a host whose answers cost no
-    more than one part in n, where n hosts answer, does not rest; no rest is longer than a minute.
+    Invariants: a host alone never rests for longer than it has cost; a host whose answers are
+    ordinary, or cost no more than one part in n, where n hosts answer, does not rest; no rest is
+    longer than a minute.
     O(1), and about 200 bytes a host that was active in the last minute.
 
     Args:
@@ -47,7 +51,7 @@ class Effort:
         self._forget(now)
         debt, at = self._debts.pop(key, (0.0, now))
         share = 1 / (len(self._debts) + 1)
-        debt = max(0.0, debt - (now - at) * share) + cost
+        debt = max(0.0, debt - (now - at) * share) + max(0.0, cost - _ORDINARY)
         self._debts[key] = debt, now
         return min(max(0.0, debt - self._burst) / share, _LONGEST_REST)
 

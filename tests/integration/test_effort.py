@@ -41,14 +41,14 @@ def test_a_costly_answer_makes_its_host_rest(crawler):
     visit.cost = 0.004
     assert _rest(job, visit) == 0
     visit.cost = 1.0
-    assert _rest(job, visit) == pytest.approx(0.904)
+    assert _rest(job, visit) == pytest.approx(0.98 - 0.1)
 
 
 def test_an_answer_that_was_too_large_is_charged(crawler):
-    """What its transfer cost shows nowhere else: 50 ms each, so the third makes a host rest."""
+    """What its transfer cost shows nowhere else: 50 ms each, so the fourth makes a host rest."""
     visit, _ = begin(Job.of(crawler), URL)
     visit.outcome = Outcome.FAILED_SIZE
-    assert [_rest(Job.of(crawler), visit) for _ in range(3)] == pytest.approx([0, 0, 0.05])
+    assert [_rest(Job.of(crawler), visit) for _ in range(4)] == pytest.approx([0, 0, 0, 0.02])
 
 
 def test_a_transfer_is_charged_by_its_size_and_a_broken_one_no_more(crawler):
