@@ -15,7 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from crawler.api.library import Absent, Library
-from crawler.errors import StoreError
+from crawler.errors import OutOfReachError, StoreError
 from crawler.store import Record
 from crawler.store.cdxj import one_line_uri
 
@@ -72,6 +72,9 @@ class Bodies:
         Args:
             row: Of the page.
             decoded: Whether content codings are undone, as a client of the site does it.
+
+        Raises:
+            OutOfReachError: It is in an object store that does not answer now.
         """
         with self._turns:
             record = self._response(row)
@@ -135,6 +138,8 @@ class Bodies:
             record = self._library.archive.read(
                 place.file, place.offset, place.length, limit=LARGEST
             )
+        except OutOfReachError:
+            raise
         except StoreError as error:
             logger.info("%s: %s", place.url, error)
             return gone

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
-from crawler.errors import StoreError
+from crawler.errors import OutOfReachError, StoreError
 from crawler.store.transfer import LOCAL, S3, Transfer
 
 if TYPE_CHECKING:
@@ -52,6 +52,9 @@ class ObjectOptions:
     url: str = ""
     driver: Mapping[str, Any] = field(default_factory=dict)
     keep_local: bool = True
+
+
+_NOT_THERE = (FileNotFoundError, NotADirectoryError)
 
 
 class ObjectStore:
@@ -134,7 +137,7 @@ class ObjectStore:
         with self._edge(name):
             try:
                 info = self._files.info(target)
-            except (FileNotFoundError, NotADirectoryError):
+            except _NOT_THERE:
                 return None
             return int(info["size"]) if info["type"] == "file" else None
 
@@ -142,7 +145,8 @@ class ObjectStore:
         """Return so many bytes of an object; fewer where it ends.
 
         Raises:
-            StoreError: There is no such object, or it cannot be read.
+            StoreError: There is no such object.
+            OutOfReachError: It cannot be read now.
         """
         target = self._target(name)
         if offset < 0 or length < 0:
@@ -209,7 +213,8 @@ class ObjectStore:
             raise
         except Exception as error:
             said = _without(self._secrets, str(error) or type(error).__name__)
-            raise StoreError(f"{self.url}/{name}: {said}") from error
+            kind = StoreError if isinstance(error, _NOT_THERE) else OutOfReachError
+            raise kind(f"{self.url}/{name}: {said}") from error
 
 
 def checked_name(name: str) -> str:

@@ -17,7 +17,7 @@ import fsspec
 import pytest
 
 from crawler.clock import SystemClock
-from crawler.errors import StoreError
+from crawler.errors import OutOfReachError, StoreError
 from crawler.store import (
     ArchiveReader,
     Exchange,
@@ -263,6 +263,20 @@ def test_an_endpoint_that_does_not_answer(s3, opened, monkeypatch):
         gate.shut()
         with pytest.raises(StoreError, match="AWS_ENDPOINT_URL"):
             opened(f"s3://{BUCKET}/x")
+
+
+def test_a_store_that_does_not_answer_is_out_of_reach(s3, opened, tmp_path, monkeypatch):
+    """That is another error than that an object is not there."""
+    with through(s3) as gate:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", gate.url)
+        store = opened(f"s3://{BUCKET}/x")
+        store.put(_file(tmp_path, SMALL), "a")
+        with pytest.raises(StoreError) as missing:
+            store.read("b", 0, 1)
+        assert not isinstance(missing.value, OutOfReachError)
+        gate.shut()
+        with pytest.raises(OutOfReachError):
+            store.read("a", 0, 1)
 
 
 def test_a_file_is_no_folder(opened, tmp_path):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from crawler.api import bodies
 from crawler.api.bodies import Bodies
 from crawler.api.library import Absent
+from crawler.errors import OutOfReachError
 from crawler.model import Outcome
 from crawler.store import ObjectStore, Record, Revisited
 from tests.support.archived import SEED, START, Archived, html
@@ -87,6 +88,18 @@ def test_a_segment_that_was_uploaded_is_read_there(archived):
     segment.unlink()
     with open_library(archived.directory, store) as library:
         assert Bodies(library).find(row, decoded=True).content == BODY
+
+
+def test_a_store_that_is_away_is_not_a_body_that_is_gone(archived):
+    """Whoever asks again later may have it, so it is no 404."""
+    row = archived.page(SEED, BODY)
+    (archived.directory / "warc" / row.warc_file).unlink()
+    store = ObjectStore.open(f"file://{archived.directory}/objects", options={})
+    with open_library(archived.directory, store) as library:
+        assert isinstance(Bodies(library).find(row, decoded=True), Absent)
+        (archived.directory / "objects" / row.warc_file).mkdir()  # there, and not to be read
+        with pytest.raises(OutOfReachError, match=row.warc_file):
+            Bodies(library).find(row, decoded=True)
 
 
 def test_a_page_that_is_only_similar_has_no_body_of_another(archived, find):
