@@ -5,12 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crawler.commit import WITNESS
 from crawler.errors import StoreError
 from crawler.store import sync_directory
+from crawler.stores import ARCHIVE, CATALOG, PAGES
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+_OF_A_CRAWL = (PAGES, ARCHIVE, CATALOG, WITNESS)
+_OF_SCRAPY = ("requests.queue", "requests.seen")
 DEFAULT = "crawls/web"
 """Of the spider ``web``, and of the commands that look at a crawl."""
 
@@ -46,3 +50,34 @@ def prepare_directory(directory: Path) -> None:
             f"JOBDIR {str(directory)!r} cannot be written: {error.strerror or error}; "
             "choose another with -s JOBDIR=PATH"
         ) from error
+
+
+def refuse_remains(directory: Path, store: str) -> None:
+    """Refuse to begin a crawl where another one has left something: it would be overwritten.
+
+    Args:
+        directory: The job directory.
+        store: What is missing there for the crawl to be continued.
+
+    Raises:
+        StoreError: It has files of a crawl, of ours or of Scrapy's own scheduler.
+    """
+    ours = [name for name in _OF_A_CRAWL if _has_content(directory / name)]
+    if ours:
+        raise StoreError(
+            f"{directory} has {' and '.join(ours)} but no {store}: the crawl cannot be continued; "
+            "bring the store back, or choose another directory with -s JOBDIR=PATH"
+        )
+    foreign = [name for name in _OF_SCRAPY if (directory / name).exists()]
+    if foreign:
+        raise StoreError(
+            f"{directory} has {' and '.join(foreign)}: a crawl of Scrapy's own scheduler, which "
+            "cannot be continued here; choose another directory with -s JOBDIR=PATH"
+        )
+
+
+def _has_content(path: Path) -> bool:
+    """Whether there is a file that is not empty, or a folder with one."""
+    if path.is_dir():
+        return any(map(_has_content, path.iterdir()))
+    return path.exists() and path.stat().st_size > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import json
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,9 @@ from crawler.frontier.entry import Entry
 from crawler.frontier.seen import CODES
 from crawler.frontier.snapshot import read_counts, read_hosts
 from crawler.job import STORE
+from crawler.outbox import catalog_sign
 from crawler.store import JobLock
-from crawler.stores import PAGES
+from crawler.stores import CATALOG, PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,6 +115,7 @@ def _read(directory: Path, engine: Engine, *, rows: bool, now: float) -> Inspect
     _check_outputs(found, engine)
     if rows:
         _check_rows(found, engine, queued)
+        _check_catalog(found, engine)
     return found
 
 
@@ -193,6 +196,24 @@ def _check_lines(found: Inspection, engine: Engine) -> None:
                 found.fault(f"{path}, line {lines}: not one JSON object")
     if lines != found.counts.stored:
         found.fault(f"{path} has {lines:,} lines, {found.counts.stored:,} pages are stored")
+
+
+def _check_catalog(found: Inspection, engine: Engine) -> None:
+    """Check that a catalog in the directory is this crawl's."""
+    sign, path = catalog_sign(engine), found.directory / CATALOG
+    if sign is None or not sign.beside:
+        return
+    if not path.exists():
+        found.fault(f"{path} is missing: restore it from a copy")
+        return
+    from crawler.store.catalog import Catalog  # SQLAlchemy takes a while to import
+
+    try:
+        with closing(Catalog.open(str(path), read_only=True)) as catalog:
+            if catalog.page(sign.url_hash) is None:
+                found.fault(f"{path} has not the pages of this crawl: restore it from a copy")
+    except StoreError as error:
+        found.fault(str(error))
 
 
 def _rows(found: Inspection, engine: Engine, table: Table) -> Iterator[tuple[bytes, bytes]]:

@@ -21,7 +21,7 @@ from crawler.commit import GroupCommit, verify
 from crawler.config import Config
 from crawler.consequences import Consequences
 from crawler.dedupe import Verdicts
-from crawler.directory import job_directory, prepare_directory
+from crawler.directory import job_directory, prepare_directory, refuse_remains
 from crawler.discovery import links_of
 from crawler.errors import StoreError
 from crawler.frontier import Frontier, MemoryEngine, RocksEngine
@@ -178,6 +178,12 @@ class Job:
         self.uploading: Uploading | None = None
         self.recorder = self._open_recorder(engine)
 
+    def _verify(self, engine: Engine) -> None:
+        """Compare the store with what is beside it, before anything is changed."""
+        assert self.directory is not None
+        verify(self.directory, engine)
+        Stores(self.directory, self.config.store).verify(engine)
+
     def _check_books(self) -> None:
         """Refuse a store whose tables are of different ages, as one whose MANIFEST was cut."""
         missing = self.frontier.counts.imbalance()
@@ -194,13 +200,9 @@ class Job:
         prepare_directory(self.directory)
         self._lock = JobLock.acquire(self.directory)
         store = self.directory / STORE
-        pages = self.directory / PAGES
-        if not store.exists() and pages.exists() and pages.stat().st_size:
-            raise StoreError(
-                f"{self.directory} has {PAGES} but no {STORE}: the crawl cannot be continued; "
-                "bring the store back, or choose another directory with -s JOBDIR=PATH"
-            )
-        return RocksEngine(store, verify=partial(verify, self.directory))
+        if not store.exists():
+            refuse_remains(self.directory, STORE)
+        return RocksEngine(store, verify=self._verify)
 
     def open_lines(self, name: str) -> JsonLines | None:
         """Return a JSON lines file of a pipeline's own, as durable as the pages.

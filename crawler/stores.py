@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler import __version__
-from crawler.outbox import Outbox
+from crawler.errors import StoreError
+from crawler.outbox import Outbox, catalog_sign
 from crawler.store import ArchiveReader, ObjectStore, Uploader, WarcWriter, sync_directory
 from crawler.uploading import Uploading, crawl_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
     from random import Random
 
     from crawler.commit import GroupCommit
@@ -24,6 +26,10 @@ PAGES = "pages.jsonl"
 ARCHIVE = "warc"
 """Folder of the archive in the job directory."""
 CATALOG = "catalog.sqlite"
+_CATALOG_REMEDY = (
+    "restore it, copy the old one there (docs/catalog.md), go on without one "
+    "(-s STORE_CATALOG_ENABLED=false), or start anew with another JOBDIR"
+)
 _NAME = "web"  # what the archive's files begin with
 
 
@@ -45,6 +51,31 @@ class Stores:
         self._catalog: Catalog | None = None
         self._reader = ArchiveReader(directory / ARCHIVE, None)
 
+    def verify(self, engine: Engine) -> None:
+        """Look whether the catalog is this crawl's; nothing is changed.
+
+        Raises:
+            StoreError: It has not what this crawl has brought there, or is out of reach.
+        """
+        sign = catalog_sign(engine)
+        if sign is None or not self._options.catalog:
+            return
+        from crawler.store.catalog import Catalog  # SQLAlchemy takes a while to import
+
+        place = self._catalog_place
+        if sign.beside and not self._options.catalog_url and not Path(place).exists():
+            raise StoreError(f"{place} is missing; {_CATALOG_REMEDY}")
+        with closing(Catalog.open(place, read_only=True)) as catalog:
+            if catalog.page(sign.url_hash) is None:
+                raise StoreError(
+                    f"the catalog {catalog.database.name} has not the pages that this crawl has "
+                    f"put into it: it is another crawl's, or damaged; {_CATALOG_REMEDY}"
+                )
+
+    @property
+    def _catalog_place(self) -> str:
+        return self._options.catalog_url or str(self._directory / CATALOG)
+
     def outbox(self, engine: Engine, frontier: Frontier, commits: GroupCommit) -> Outbox | None:
         """Open the catalog as part of every commit; what an earlier run left gets there now.
 
@@ -55,9 +86,9 @@ class Stores:
             return None
         from crawler.store.catalog import Catalog  # SQLAlchemy takes a while to import
 
-        place = self._options.catalog_url or str(self._directory / CATALOG)
-        self._catalog = Catalog.open(place)
-        outbox = Outbox(engine, frontier, self._catalog)
+        self._catalog = Catalog.open(self._catalog_place)
+        beside = not self._options.catalog_url
+        outbox = Outbox(engine, frontier, self._catalog, beside=beside)
         outbox.deliver()
         commits.add_sink(outbox)
         return outbox

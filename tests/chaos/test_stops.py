@@ -13,6 +13,7 @@ import pytest
 from crawler.commit import committed_lengths
 from crawler.frontier import Batch, RocksEngine
 from crawler.frontier.engine import Table
+from crawler.store.catalog import Catalog
 from tests.support.books import read_books
 from tests.support.crawl import crawl, options, start_crawl
 from tests.support.server import LocalWeb
@@ -137,6 +138,11 @@ def other_format(job):
     engine.close()
 
 
+def other_catalog(job):
+    (job / "catalog.sqlite").unlink()
+    Catalog.open(str(job / "catalog.sqlite")).close()
+
+
 DAMAGES = {
     "the store is missing": (lambda job: shutil.rmtree(job / "frontier"), "no frontier"),
     "the store is empty": (
@@ -165,6 +171,12 @@ DAMAGES = {
     "an SST file is cut": (lambda job: cut(largest_sst(job), 0.5), ".sst"),
     "pages.jsonl is cut": (keep_one_line, "pages.jsonl has"),
     "pages.jsonl is missing": (lambda job: (job / "pages.jsonl").unlink(), "pages.jsonl has 0"),
+    "store and lines are missing": (
+        lambda job: (shutil.rmtree(job / "frontier"), (job / "pages.jsonl").unlink()),
+        "warc and catalog.sqlite and committed but no frontier",
+    ),
+    "the catalog is missing": (lambda job: (job / "catalog.sqlite").unlink(), "sqlite is missing"),
+    "the catalog is another crawl's": (other_catalog, "has not the pages that this crawl has"),
     "another format": (other_format, "format 0"),
     "another database": (
         lambda job: (shutil.rmtree(job / "frontier"), (job / "frontier").write_text("mine\n")),
@@ -197,7 +209,12 @@ def test_a_damaged_job_directory_is_refused_in_one_line(web, begun, tmp_path, da
     assert len(web.log()) == requests
 
 
-READABLE = (keep_one_line, other_format, DAMAGES["pages.jsonl is missing"][0])
+READABLE = (
+    keep_one_line,
+    other_format,
+    other_catalog,
+    *(DAMAGES[f"{name} is missing"][0] for name in ("pages.jsonl", "the catalog")),
+)
 
 
 def without_store(files):
