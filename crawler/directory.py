@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.commit import WITNESS
-from crawler.errors import StoreError
+from crawler.errors import ConfigError, StoreError
 from crawler.store import sync_directory
 from crawler.stores import ARCHIVE, CATALOG, PAGES
 
@@ -20,14 +20,26 @@ DEFAULT = "crawls/web"
 
 
 def job_directory(settings: BaseSettings, *, default: str | None) -> Path | None:
-    """Return where a crawl is kept: JOBDIR, or else ``default``."""
-    value = settings.get("JOBDIR") or default
+    """Return where a crawl is kept: JOBDIR, or else ``default``.
+
+    Raises:
+        ConfigError: JOBDIR is given, and empty.
+    """
+    value = settings.get("JOBDIR")
+    if value is not None and not str(value).strip():
+        raise ConfigError(
+            "JOBDIR is empty, as when a variable of a shell is not set: give the path of a "
+            "directory, or leave JOBDIR out"
+        )
+    value = value or default
     return Path(value).expanduser() if value else None
 
 
 def shown_directory(settings: BaseSettings) -> Path:
     """Return which crawl a command looks at: JOBDIR, or else that of the spider ``web``."""
-    return Path(settings.get("JOBDIR") or DEFAULT).expanduser()
+    directory = job_directory(settings, default=DEFAULT)
+    assert directory is not None
+    return directory
 
 
 def prepare_directory(directory: Path) -> None:

@@ -45,8 +45,8 @@ class Command(ScrapyCommand):
         if len(args) != 1:
             raise UsageError("expected one URL")
         assert self.settings is not None  # Scrapy sets it before run
-        directory = shown_directory(self.settings)
         try:
+            directory = shown_directory(self.settings)
             config = Config.read(self.settings)
             now, rng = SystemClock().now(), random.Random()
             found = explain(directory, args[0], config, now=now, rng=rng)

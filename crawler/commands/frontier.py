@@ -45,8 +45,8 @@ class Command(ScrapyCommand):
         if args not in ([], ["check"]):
             raise UsageError(f"unknown: {' '.join(args)}; expected nothing or check")
         assert self.settings is not None  # Scrapy sets it before run
-        directory = shown_directory(self.settings)
         try:
+            directory = shown_directory(self.settings)
             found = inspect(directory, rows=bool(args), now=SystemClock().now())
         except CrawlerError as error:
             sys.stderr.write(f"frontier: error: {printable(str(error))}\n")

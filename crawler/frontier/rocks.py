@@ -51,6 +51,7 @@ _READ_ONLY = AccessType.read_only(error_if_log_file_exist=False)
 _STALL = "Write stall"
 _WAIT = 0.01  # s
 _MOST_WAITS = 500
+_NOT_WRITABLE = ("Read-only file system", "Permission denied")
 
 
 class RocksEngine:
@@ -264,6 +265,8 @@ def _line(error: Exception) -> str:
 def _remedy(error: Exception) -> str:
     if "No space left" in str(error):
         return "make room on the disk, then run the same command again"
+    if any(reason in str(error) for reason in _NOT_WRITABLE):  # it opens nothing without a log
+        return "RocksDB must write there even to read: copy the job directory to where it can"
     return "restore the job directory from a copy, or start anew with another JOBDIR"
 
 

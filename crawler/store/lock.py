@@ -36,9 +36,16 @@ class JobLock:
         """Take the lock of a job directory.
 
         Raises:
-            StoreError: Another process has it; its number is named.
+            StoreError: Another process has it; its number is named. Or the directory cannot
+                be written.
         """
-        descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise StoreError(
+                f"JOBDIR {directory} cannot be locked: {error.strerror}; copy it to where it can "
+                "be written, and name that with -s JOBDIR=PATH"
+            ) from error
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

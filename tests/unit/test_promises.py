@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from scrapy.settings import Settings
 
 from crawler import settings
 from crawler.commit import GroupCommit, committed_lengths
-from crawler.errors import StoreError
+from crawler.directory import job_directory, refuse_remains
+from crawler.errors import ConfigError, StoreError
 from crawler.frontier import Frontier, FrontierOptions, MemoryEngine
 from crawler.model import Allow, Discovery, Outcome
 from crawler.store import JobLock, JsonLines
@@ -80,6 +82,47 @@ def test_a_job_directory_has_one_owner(tmp_path):
         JobLock.acquire(tmp_path)
     lock.release()
     JobLock.acquire(tmp_path).release()
+
+
+def test_a_job_directory_that_cannot_be_locked_is_named(tmp_path):
+    """As one on a disk for reading only: the message says what to do."""
+    (tmp_path / "lock").mkdir()
+    with pytest.raises(StoreError, match=f"{tmp_path} cannot be locked: .*; copy it to where"):
+        JobLock.acquire(tmp_path)
+
+
+@pytest.mark.parametrize("given", ["", " "])
+def test_an_empty_job_directory_is_no_choice(given):
+    """A variable of a shell that is not set must not lead to the crawl of somebody else."""
+    with pytest.raises(ConfigError, match="JOBDIR is empty"):
+        job_directory(Settings({"JOBDIR": given}), default="crawls/web")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("warc/web-00000.warc.gz", "has warc but no frontier"),
+        ("catalog.sqlite", "has catalog.sqlite but no frontier"),
+        ("pages.jsonl", "has pages.jsonl but no frontier"),
+        ("committed", "has committed but no frontier"),
+        ("requests.queue/p0", "Scrapy's own scheduler"),
+        ("requests.seen", "Scrapy's own scheduler"),
+    ],
+)
+def test_no_crawl_begins_on_the_remains_of_another(tmp_path, name, said):
+    """What another crawl has left would be overwritten."""
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_bytes(b"something")
+    with pytest.raises(StoreError, match=said):
+        refuse_remains(tmp_path, "frontier")
+
+
+def test_empty_files_are_no_remains(tmp_path):
+    """Nor are files that are nobody's crawl."""
+    (tmp_path / "warc").mkdir()
+    (tmp_path / "pages.jsonl").touch()
+    (tmp_path / "notes.txt").write_text("mine")
+    refuse_remains(tmp_path, "frontier")
 
 
 def test_what_the_crawler_does_without():
