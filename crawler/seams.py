@@ -16,6 +16,7 @@ tests/e2e/test_faults.py, that fails loudly when a release changes what it leans
 
 from __future__ import annotations
 
+import re
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -193,6 +194,7 @@ class HeadTooLargeError(Exception):
 MOST_SMALL_CHUNKS = 10_000
 """Pieces of a chunked body from which on they must have SMALL_CHUNK bytes on average."""
 SMALL_CHUNK = 64
+_PADDED_SIZE = re.compile(rb"[0-9A-Fa-f]{1,16}([ \t]{1,64})[;\r]").match
 
 
 class _JoinedChunks(_ChunkedTransferDecoder):
@@ -216,6 +218,16 @@ class _JoinedChunks(_ChunkedTransferDecoder):
         self._flush()
         if self._pieces > MOST_SMALL_CHUNKS and self._size < self._pieces * SMALL_CHUNK:
             raise _MalformedChunkedDataError(f"{self._pieces} chunks of {self._size} bytes")
+
+    def _dataReceived_CHUNK_LENGTH(self) -> bool:  # noqa: N802 -- Twisted's
+        """Drop the blanks behind a size: before an extension they are legal (RFC 9112 §7.1.1).
+
+        Old servers pad every size with them.
+        """
+        if padded := _PADDED_SIZE(self._buffer):
+            del self._buffer[padded.start(1) : padded.end(1)]
+            self._start = 0
+        return super()._dataReceived_CHUNK_LENGTH()
 
     def _flush(self) -> None:
         if self._parts:

@@ -22,7 +22,7 @@ from crawler.parsing.codings import (
     CutShortError,
     TooLargeError,
     decode_page,
-    is_gzip,
+    is_packed,
 )
 from crawler.politeness import Trouble
 from crawler.visits import working_on
@@ -59,7 +59,7 @@ class DecompressionMiddleware:
     def process_response(self, request: Request, response: Response) -> Response | Request:
         """Return the response with its body decoded; IgnoreRequest when it cannot be."""
         codings = b",".join(response.headers.getlist(b"Content-Encoding"))
-        if not response.body or not (codings or is_gzip(response.body)):
+        if not response.body or not (codings or is_packed(response.body)):
             return response
         visit = self._job.visits.of(request)
         try:
@@ -73,7 +73,7 @@ class DecompressionMiddleware:
         return _decoded(response, body)
 
     def _undo(self, response: Response, codings: bytes, visit: Visit | None) -> bytes:
-        """Undo the codings that are named, and gzip that is not, where no archive is meant."""
+        """Undo the codings that are named, and one that is not, where no archive is meant."""
         said = b"text/html" if _is_rules(visit) else response.headers.get(b"Content-Type") or b""
         return decode_page(response.body, codings, said, limit=self._max_bytes)
 

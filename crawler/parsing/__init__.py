@@ -5,8 +5,8 @@
     packed bytes ──codings──▶ bytes
     bytes ──types──▶ which module reads them ──reading──▶ ParsedPage or Feed, within the bounds
 
-    bytes ──charset──▶ text ──bounds──▶ safe text ──html──▶ ParsedPage
-                                          │  elements: title, headings, metas, links (Lexbor)
+    bytes ──charset──▶ text ──shadow, bounds──▶ safe text ──html──▶ ParsedPage
+            │ declared, labels, decoders  │  elements: title, headings, metas, links (Lexbor)
                                           └  text: main text, language (resiliparse)
     X-Robots-Tag, meta robots ──directives──▶ Directives
     bytes ──sitemap, feeds──▶ Sitemap, Feed: the URLs of a list, with dates (expat)

@@ -1,7 +1,8 @@
 """From bytes to text, the way browsers choose an encoding, with two mends for the real web.
 
-The order is BOM, HTTP header, declaration in the page, and a look at the bytes. w3lib finds
-the declaration and decodes; :mod:`crawler.parsing.labels` knows the names.
+The order is BOM, HTTP header, declaration in the page (:mod:`crawler.parsing.declared`), and a
+look at the bytes. :mod:`crawler.parsing.labels` knows the names, and
+:mod:`crawler.parsing.decoders` what becomes of the bytes.
 
 Two heuristics go beyond the standard: a Latin-1 label on bytes that are valid UTF-8 is a
 server's default and not a statement (switchable), and bytes without a label that are not
@@ -10,13 +11,13 @@ UTF-8 are guessed from a sample of them.
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from resiliparse.parse.encoding import detect_encoding
-from w3lib.encoding import html_body_declared_encoding, to_unicode
 
-from crawler.parsing.labels import LABELS, Encoding, encoding_of_codec, find_encoding
+from crawler.parsing.declared import declared_encoding, wide_encoding
+from crawler.parsing.decoders import decode_with
+from crawler.parsing.labels import Encoding, find_encoding
 
 PRESCAN_BYTES = 4096
 """How far a declaration is looked for; the standard stops at 1024, real pages do not."""
@@ -41,13 +42,6 @@ _BOMS = (
     (b"\xfe\xff", Encoding("utf-16be", "utf-16-be")),
 )
 _LATIN_1_FAMILY = frozenset({"windows-1252", "iso-8859-15"})
-
-_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
-_ODD_DECLARATION = re.compile(
-    rb"<meta\s[^>]*?charset\s*=\s*[\"']?\s*(%s)(?![\w-])"
-    % b"|".join(re.escape(label.encode()) for label in sorted(LABELS, key=len, reverse=True)),
-    re.IGNORECASE,
-)
 
 _DETECTOR_NAMES = {"uhc": "euc-kr"}  # what the detector calls an encoding -> a label
 
@@ -91,7 +85,8 @@ def decode_body(
             return _decoded(body[len(bom) :], encoding)
     declared = find_encoding(header_charset) if header_charset else None
     if declared is None and prescan:
-        declared = _declared_in(body[:PRESCAN_BYTES])
+        head = body[:PRESCAN_BYTES]
+        declared = wide_encoding(head) or declared_encoding(head)
     if declared is None:
         return _decode_unlabelled(body)
     if mend_latin_1 and declared.name in _LATIN_1_FAMILY and not body.isascii():
@@ -99,17 +94,6 @@ def decode_body(
         if text is not None:
             return Decoded(text, *_UTF_8)
     return _decoded(body, declared)
-
-
-def _declared_in(head: bytes) -> Encoding | None:
-    """Read the declaration in a page. Spec: HTML §13.2.3.2 (prescan), XML 1.0 §4.3.3."""
-    encoding = encoding_of_codec(html_body_declared_encoding(head))
-    if encoding is None or encoding.codec == "gb18030":
-        match = _ODD_DECLARATION.search(_COMMENT.sub(b"", head))
-        encoding = find_encoding(match[1].decode("ascii")) if match else encoding
-    if encoding is not None and encoding.codec.startswith("utf-16"):
-        return _UTF_8  # the declaration was read as ASCII, so UTF-16 it cannot be
-    return encoding
 
 
 def _decode_unlabelled(body: bytes) -> Decoded:
@@ -159,4 +143,4 @@ def _guess(sample: bytes) -> Encoding:
 def _decoded(body: bytes, encoding: Encoding) -> Decoded:
     if encoding.name == "replacement":  # one U+FFFD for the whole body: Encoding §14.1
         return Decoded("\ufffd" if body else "", "replacement", "utf-8")
-    return Decoded(to_unicode(body, encoding.codec), *encoding)
+    return Decoded(decode_with(body, encoding.codec), *encoding)

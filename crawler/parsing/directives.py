@@ -38,7 +38,10 @@ _WITH_VALUE = frozenset(
     ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after", "content")
 )
 _NAMED = re.compile(r"([A-Za-z*][\w./-]*)\s*:\s*(.*)", re.DOTALL)
-_BLANKS = re.compile(r"[\s;]+")
+_BLANKS = re.compile(r"\s+")
+_SEPARATORS = re.compile(r"[,;]")
+_LAST_DAY = re.compile(r"\bunavailable_after\s*:\s*(.*)", re.IGNORECASE | re.DOTALL)
+_TIME_OF_DAY = re.compile(r"\d:\d").search
 _WEEKDAY = re.compile(
     r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?", re.IGNORECASE
 )
@@ -116,8 +119,8 @@ def _rules(values: Iterable[str], token: str) -> Iterator[str]:
 
 
 def _members(value: str) -> Iterator[str]:
-    """Split at commas, but not at the one behind the weekday of a date."""
-    pieces = iter(value.split(","))
+    """Split at commas and semicolons, but not behind the weekday of a date."""
+    pieces = iter(_SEPARATORS.split(value))
     for piece in pieces:
         before, colon, day = piece.rpartition(":")
         if colon and "unavailable_after" in before.lower() and _WEEKDAY.fullmatch(day.strip()):
@@ -127,12 +130,10 @@ def _members(value: str) -> Iterator[str]:
 
 
 def _read_member(member: str) -> Iterator[str]:
-    """Read ``noindex``, ``noindex nofollow``, ``max-snippet: 20 ; noindex`` or a dated rule."""
-    named = _NAMED.match(member)
-    if named and named[1].lower() == "unavailable_after":
-        date, _, more = named[2].partition(";")
-        yield f"unavailable_after:{date.strip().lower()}"
-        member = more
+    """Read ``noindex``, ``noindex nofollow``, ``max-snippet: 20`` or, to its end, a date."""
+    if dated := _LAST_DAY.search(member):
+        yield f"unavailable_after:{dated[1].strip().lower()}"
+        member = member[: dated.start()]
     member = re.sub(r"\s*:\s*", ":", member.lower())
     yield from (word for word in _BLANKS.split(member) if word)
 
@@ -161,6 +162,8 @@ def _parse_date(text: str) -> float | None:
         return (stamp if stamp.tzinfo else stamp.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         pass
+    if not _TIME_OF_DAY(text):  # email.utils wants one
+        text += " 00:00:00 gmt"
     try:
         parts = parsedate_tz(text)
         return None if parts is None else float(mktime_tz((*parts[:9], parts[9] or 0)))

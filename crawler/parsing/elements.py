@@ -28,9 +28,9 @@ _REFRESH = re.compile(
     r"\s*([0-9]+|(?=\.))[0-9.]*(?:(?=[;,\s])\s*[;,]?+\s*(.+))?\Z", re.DOTALL | re.ASCII
 )
 _REFRESH_URL = re.compile(
-    r"url\s*=\s*(?:\"([^\"]*)|'([^']*)|(.*))", re.DOTALL | re.ASCII | re.IGNORECASE
+    r"(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))", re.DOTALL | re.ASCII | re.IGNORECASE
 )
-_REFRESH_GARBLED = re.compile(r"u\s*r\s*l\s*=", re.ASCII | re.IGNORECASE)
+_REFRESH_GARBLED = re.compile(r"(?!url)u\s*r\s*l\s*=", re.ASCII | re.IGNORECASE)
 
 
 class Elements:
@@ -183,10 +183,10 @@ def parse_refresh(content: str) -> tuple[int, str] | None:
     found = _REFRESH.match(content[:8192])
     if found is None or not found[2]:
         return None
-    named = _REFRESH_URL.match(found[2])
-    if named is None and _REFRESH_GARBLED.match(found[2]):
+    reference = _REFRESH_URL.match(found[2])
+    if reference is None or _REFRESH_GARBLED.match(found[2]):
         return None
-    href = next((part for part in named.groups() if part is not None), "") if named else found[2]
+    href = next((part for part in reference.groups() if part is not None), "")
     seconds = int(found[1][:9] or 0)
     return (seconds, href.strip()) if href.strip() else None
 

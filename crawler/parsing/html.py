@@ -7,7 +7,7 @@ named in ``error``.
 
 Links are ``a`` and ``area``, frames, and ``link`` with rel next, prev or alternate (to HTML or
 to a feed). What scripts, comments and templates contain is no link; what stands in ``noscript``
-is one, because nothing is executed here.
+is one, because nothing is executed here, and so is what a template shows as a shadow root.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from crawler.parsing.directives import parse_directives
 from crawler.parsing.elements import Elements
 from crawler.parsing.media import HTML_TYPES
 from crawler.parsing.page import DEFAULT_OPTIONS, ParsedPage, ParsingOptions, Resolver
+from crawler.parsing.shadow import with_shadow_roots
 from crawler.parsing.text import language, read_text
 from crawler.parsing.types import ContentType, Document
 
@@ -79,7 +80,7 @@ def _read_page(
     decoded = decode_body(
         body[: options.max_bytes], header_charset, mend_latin_1=options.mend_latin_1
     )
-    html, tags, cut = bound(decoded.text)
+    html, tags, cut = bound(with_shadow_roots(decoded.text))
     tree = LexborHTMLParser(html, options=LexborDocumentOptions.WO_EVENTS)
     tree.strip_tags(_WITHOUT_TEXT)
     elements = Elements(tree, token, options)

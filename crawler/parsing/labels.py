@@ -19,7 +19,7 @@ class Encoding(NamedTuple):
     """An encoding of the web."""
 
     name: str  # as in the Encoding standard, lower case
-    codec: str  # Python's
+    codec: str  # Python's; "x-user-defined" and "replacement" are none
 
 
 # Python codec (as w3lib resolves a label) -> the standard's name. What is not here is no
@@ -60,12 +60,16 @@ _NAMES = {
     "big5hkscs": "big5",
     "euc_jp": "euc-jp",
     "iso2022_jp": "iso-2022-jp",
+    "iso2022_jp_ext": "iso-2022-jp",
     "cp932": "shift_jis",
     "cp949": "euc-kr",
     "iso2022_kr": "replacement",
     "hz": "replacement",
 }
-_CODECS = {"utf-16": "utf-16-le"}
+_CODECS = {
+    "utf-16": "utf-16-le",
+    "iso2022_jp": "iso2022_jp_ext",  # has the narrow katakana, too
+}
 
 # Labels that Python lacks, or takes for something else than the standard does.
 LABELS = {
@@ -109,7 +113,7 @@ LABELS = {
     "x-mac-cyrillic": ("x-mac-cyrillic", "mac-cyrillic"),
     "x-mac-ukrainian": ("x-mac-cyrillic", "mac-cyrillic"),
     **{f"x-cp{n}": (f"windows-{n}", f"cp{n}") for n in range(1250, 1259)},
-    "x-user-defined": ("windows-1252", "cp1252"),  # as a declaration in a page
+    "x-user-defined": ("x-user-defined", "x-user-defined"),
     "iso-2022-cn": ("replacement", "replacement"),
     "iso-2022-cn-ext": ("replacement", "replacement"),
     "iso-2022-kr": ("replacement", "replacement"),

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import re
 
+from crawler.parsing.declared import wide_encoding
+
 HTML, TEXT, BINARY = "text/html", "text/plain", "application/octet-stream"
-HTML_TYPES = (HTML, "application/xhtml+xml", "application/vnd.wap.xhtml+xml")
-_SAYS_NOTHING = frozenset({"", BINARY, "unknown/unknown", "application/unknown", "*/*"})
+XHTML = "application/xhtml+xml"
+HTML_TYPES = (HTML, XHTML, "application/vnd.wap.xhtml+xml")
+_DEFAULTS = frozenset({BINARY, "binary/octet-stream"})  # of servers and of object stores
+_SAYS_NOTHING = _DEFAULTS | {"", "unknown/unknown", "application/unknown", "*/*"}
+_XML_TYPES = frozenset({"application/xml", "text/xml"})
 _LONGEST_HEADER = 1000
 _SNIFFED = 512
 _HTML_STARTS = tuple(
@@ -36,6 +41,12 @@ _WIDE = ("utf-16", "utf-32", "utf16", "utf32", "ucs", "unicode", "iso-10646")
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _TYPE = re.compile(r"[\w!#$%&'*+.^`|~-]+/[\w!#$%&'*+.^`|~-]+", re.ASCII).fullmatch
 _VALUES = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^,])+', re.DOTALL)
+_PARAMETERS = re.compile(r'(?:"(?:[^"\\]|\\.)*"|[^;])+', re.DOTALL)
+_QUOTED_PAIR = re.compile(r"\\(.)", re.DOTALL)
+_XHTML = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s|<\?[^>]*>|<!--.*?-->|<!doctype\s[^>\[]*>)*+<(?:\w+:)?html[\s>]",
+    re.DOTALL | re.IGNORECASE,
+).match
 
 
 def split_content_type(value: bytes | None) -> tuple[str, str | None]:
@@ -60,11 +71,12 @@ def split_content_type(value: bytes | None) -> tuple[str, str | None]:
 
 
 def _read_type(text: str) -> tuple[str, str | None]:
-    media, *parameters = text.split(";")
+    media, _, rest = text.partition(";")
     charset = None
-    for parameter in parameters:
+    for parameter in _PARAMETERS.findall(rest):
         name, _, content = parameter.partition("=")
         if name.strip().lower() == "charset" and charset is None:
+            content = _QUOTED_PAIR.sub(r"\1", content)
             charset = content.strip().strip("\"'").strip() or None
     media = media.strip().lower()
     return (media if _TYPE(media) else ""), charset
@@ -83,14 +95,17 @@ def real_type(media: str, body: bytes, charset: str | None = None) -> str:
         charset: parameter of Content-Type; the wide encodings may have any byte.
 
     Spec: MIME Sniffing §7 (a type that is no text is left as it is), §7.1 (unknown type), §7.2
-    (text or binary). Deviation (§7): application/octet-stream, the default of many servers,
-    is HTML where it begins like a page, and nothing else.
+    (text or binary); HTML §7.5.3 (XML whose root is html is a page). Deviation (§7):
+    application/octet-stream and its like, the default of many servers, are HTML where they
+    begin like a page, and nothing else.
     """
     head = body[:_SNIFFED]
+    if media in _SAYS_NOTHING | _XML_TYPES and _XHTML(head):
+        return XHTML
     if media in _SAYS_NOTHING:
         if begins_like_html(head):
             return HTML
-        if media == BINARY or not head or _is_binary(head, charset):
+        if media in _DEFAULTS or not head or _is_binary(head, charset):
             return BINARY
         return TEXT
     if _is_textual(media) and _is_binary(head, charset):
@@ -110,6 +125,8 @@ def _is_textual(media: str) -> bool:
 
 def _is_binary(head: bytes, charset: str | None) -> bool:
     """Tell an image, an archive or other bytes that are no text from a page."""
+    if wide_encoding(head) is not None:
+        return False
     if head.startswith(_SIGNATURES) or head[4:8] in _BOXES or head[8:12] in _BOXES:
         return True
     binary = len(head) - len(head.translate(None, _BINARY))

@@ -45,8 +45,9 @@ def parse_retry_after(value: str | bytes | None, now: float, cap: float) -> floa
         return None
     text = (value.decode("latin-1") if isinstance(value, bytes) else value).strip(" \t")
     if _SECONDS(text):
+        digits = text.lstrip("0") or "0"
         # far beyond any cap, and int() refuses what is longer still
-        return cap if len(text) > _MAX_LENGTH else min(float(int(text)), cap)
+        return cap if len(digits) > _MAX_LENGTH else min(float(digits), cap)
     at = _date(text, now) if len(text) <= _MAX_LENGTH else None
     return None if at is None else min(max(at - now, 0.0), cap)
 

@@ -245,14 +245,25 @@ def _text(body: bytes, max_bytes: int) -> str:
     exactly the limit may have been cut by the downloader and is treated as cut.
     """
     head = body[: max_bytes + 1]
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+    wide = _wide_codec(head)
+    if wide:
         # not UTF-8, so no valid file (§2.3); the site's will is nevertheless plain
-        text = head.decode("utf-16", "replace")
+        text = head.decode(wide, "replace")
     else:
         text = head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     if len(body) >= max_bytes:
         text = text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
     return text
+
+
+def _wide_codec(head: bytes) -> str | None:
+    """Return the codec of a file in UTF-16, which begins with a mark or an ASCII character."""
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    first, second = (*head[:2], 1, 1)[:2]
+    if bool(first) == bool(second):
+        return None
+    return "utf-16-le" if first else "utf-16-be"
 
 
 def _line_token(value: str) -> str:

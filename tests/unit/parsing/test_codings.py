@@ -124,11 +124,43 @@ def test_a_body_that_only_claims_its_coding_passes(coding, body):
 
 
 @pytest.mark.parametrize("coding", ["deflate", "br"])
-def test_codings_without_magic_pass_markup_and_refuse_other_text(coding):
-    """What is packed never begins with a tag and text behind it; other text may be corrupt."""
-    assert decode(TEXT, coding.encode(), limit=LIMIT) == TEXT
+@pytest.mark.parametrize(
+    "body",
+    [TEXT, b"\xef\xbb\xbf" + TEXT, b"Words, and ever more of them", "Wörter, viele".encode() * 9],
+)
+def test_codings_without_magic_pass_plain_text(coding, body):
+    """What is packed never begins with a tag and text behind it, nor is it text throughout."""
+    assert decode(body, coding.encode(), limit=LIMIT) == body
+
+
+@pytest.mark.parametrize("coding", ["deflate", "br"])
+@pytest.mark.parametrize("body", [b"words, words", b"\xfc" * 300, b"text with a \0 in it"])
+def test_codings_without_magic_refuse_what_may_be_corrupt(coding, body):
+    """Few bytes, bytes that are no UTF-8 and control characters prove no text."""
     with pytest.raises(CodingError):
-        decode(b"words, words", coding.encode(), limit=LIMIT)
+        decode(body, coding.encode(), limit=LIMIT)
+
+
+@pytest.mark.parametrize("coding", PACKERS)
+def test_nothing_is_nothing_in_every_coding(coding):
+    """An empty body has not been cut short."""
+    assert decode(b"", coding.encode(), limit=LIMIT) == b""
+
+
+NOTE = b"\x5a\x2a\x4d\x18\x04\0\0\0note"
+
+
+@pytest.mark.parametrize("coding", ["zstd", "gzip"])
+def test_frames_that_are_to_be_skipped_are_skipped(coding):
+    """Tools put notes of their own before and between the frames (RFC 8878 §3.1.2)."""
+    packed = NOTE + NOTE + zstd.compress(TEXT) + NOTE + zstd.compress(b"more") + NOTE[:-2]
+    assert decode(packed, coding.encode(), limit=LIMIT) == TEXT + b"more"
+
+
+@pytest.mark.parametrize("coding", ["deflate", "br", "gzip"])
+def test_zstd_under_another_name_is_zstd(coding):
+    """That format has a magic, too."""
+    assert decode(zstd.compress(TEXT), coding.encode(), limit=LIMIT) == TEXT
 
 
 @pytest.mark.parametrize("coding", ["deflate", "br", "zstd"])

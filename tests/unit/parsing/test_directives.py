@@ -44,6 +44,8 @@ HEADERS = [
     ([" , noindex ,, "], True, False),
     (["noindex nofollow"], True, True),  # lenient
     (["noindex;nofollow"], True, True),  # lenient
+    (["otherbot: noindex; examplebot: nofollow"], False, True),
+    (["otherbot: noindex; nofollow"], False, False),
     (["noindex: true"], True, False),  # lenient: a rule, not a scope
     (["unavailable_after: 25 Jun 2099 15:00:00 GMT"], False, False),
     (["unavailable_after: Fri, 25 Jun 2099 15:00:00 GMT, noindex"], True, False),
@@ -119,6 +121,8 @@ def test_header_and_page_combine(meta, headers):
         ("2010-06-25T23:00:00", PST_2010),
         ("25 Jun 2010 23:00:00", PST_2010),
         ("2010-06-25", datetime(2010, 6, 25, tzinfo=UTC).timestamp()),
+        ("Fri, 25 Jun 2010", datetime(2010, 6, 25, tzinfo=UTC).timestamp()),
+        ("25 June 2010", datetime(2010, 6, 25, tzinfo=UTC).timestamp()),
         ("tomorrow", None),
         ("", None),
         ("99999-99-99", None),
@@ -127,9 +131,12 @@ def test_header_and_page_combine(meta, headers):
 )
 def test_unavailable_after_is_a_date_and_not_a_scope(date, at):
     """The date must be read in every customary form, and never take the next rule with it."""
-    found = parse_directives((), [f"unavailable_after: {date}, nofollow"], "examplebot")
-    assert found.nofollow
-    assert found.unavailable_after == at
+    for before in ("", "noarchive, ", "noarchive; ", "noarchive "):
+        value = f"{before}unavailable_after: {date}, nofollow"
+        found = parse_directives((), [value], "examplebot")
+        assert found.nofollow
+        assert found.noarchive == bool(before)
+        assert found.unavailable_after == at
 
 
 def test_a_page_expires_after_its_date():

@@ -101,7 +101,25 @@ def test_another_declared_type_is_no_page(media):
     assert real_type(media, PAGE) == media
 
 
-@pytest.mark.parametrize("media", ["", "application/octet-stream", "*/*", "unknown/unknown"])
+@pytest.mark.parametrize("media", ["text/xml", "application/xml", ""])
+@pytest.mark.parametrize(
+    ("body", "is_page"),
+    [
+        (b"<?xml version='1.0'?><html>", True),
+        (b"\xef\xbb\xbf<?xml version='1.0'?>\n<!DOCTYPE html><!-- > --><h:html xmlns:h=''>", True),
+        (b"<?xml version='1.0'?><rss><html>", False),
+        (b"<?xml version='1.0'?><htmlish>", False),
+    ],
+)
+def test_xml_whose_root_is_html_is_a_page(media, body, is_page):
+    """Browsers show it as one (HTML §7.5.3)."""
+    assert (real_type(media, body) == "application/xhtml+xml") == is_page
+
+
+@pytest.mark.parametrize(
+    "media",
+    ["", "application/octet-stream", "binary/octet-stream", "*/*", "unknown/unknown"],
+)
 def test_house_rule_where_the_type_says_nothing_a_page_is_a_page(media):
     """A body that begins like a page is one, under application/octet-stream, too."""
     assert real_type(media, PAGE) == "text/html"

@@ -17,6 +17,7 @@ ROWS = [
     ("-5", None), ("+5", None), ("0x10", None), ("10s", None), ("1.5", None), ("120, 60", None),
     ("", None), ("soon", None), ("\u0663", None), ("1_0", None), ("nan", None), ("inf", None),
     ("99999999999999999999999", CAP), ("2147483648", CAP), ("9" * 5000, CAP),
+    ("0" * 5000 + "7", 7.0),
     # §5.6.7: all three forms must be read
     ("Mon, 30 Nov 2026 12:02:00 GMT", 120),
     ("Monday, 30-Nov-26 12:02:00 GMT", 120),

@@ -69,6 +69,8 @@ MORE = [
     ("bom in the middle", BOM_INSIDE, "/x", True),
     ("bom in the middle, next line", BOM_INSIDE, "/y", False),
     ("utf-16", "\ufeffUser-agent: *\nDisallow: /x\n".encode("utf-16-le"), "/x", False),
+    ("utf-16 without a mark", "User-agent: *\nDisallow: /x\n".encode("utf-16-le"), "/x", False),
+    ("utf-16be without a mark", "User-agent: *\nDisallow: /x\n".encode("utf-16-be"), "/x", False),
     ("utf-16, other path", "\ufeffUser-agent: *\nDisallow: /x\n".encode("utf-16-le"), "/ok", True),
     ("latin-1 rule", b"User-agent: *\nDisallow: /stra\xdfe/\n", "/stra%DFe/x", False),
     ("latin-1 rule is no broader", b"User-agent: *\nDisallow: /stra\xdfe/\n", "/strasse/", True),
