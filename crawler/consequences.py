@@ -84,9 +84,11 @@ class Consequences:
 
     def charge(self, visit: Visit) -> None:
         """Make a host rest whose answers cost more than its share of our time."""
-        received = visit.answer.response.body if visit.answer is not None else b""
+        response = visit.answer.response if visit.answer is not None else None
+        received = response.body if response is not None else b""
         cost = visit.cost + len(received) * _CPU_PER_BYTE
-        if visit.outcome is Outcome.FAILED_SIZE:
+        thrown_away = response is not None and not received and INTERRUPTED in response.flags
+        if thrown_away or visit.outcome is Outcome.FAILED_SIZE:
             cost += _CPU_OF_TOO_MUCH
         now, key = self._now(), visit.lease.host.key
         rest = self._effort.rest(key, cost, now)

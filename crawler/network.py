@@ -23,7 +23,7 @@ from twisted.internet.interfaces import IHostnameResolver, IHostResolution
 from zope.interface import implementer
 
 from crawler.job import Job
-from crawler.seams import BoundedAnswers, head_too_large
+from crawler.seams import BoundedAnswers, head_too_large, let_status_decide
 from crawler.urls import is_ip_literal
 
 if TYPE_CHECKING:
@@ -188,6 +188,7 @@ class GuardedHttpHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         self._resolver = GuardedResolver.of(job)
         self._pool._factory = BoundedAnswers  # noqa: SLF001 -- as Scrapy sets its own
+        let_status_decide()
 
     async def download_request(self, request: Request) -> Response:
         """Look the name up, however long it takes, and then download within the time-out."""

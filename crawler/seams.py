@@ -1,7 +1,7 @@
-"""The four places that lean on internals of Scrapy and Twisted, and the only file that may.
+"""The five places that lean on internals of Scrapy and Twisted, and the only file that may.
 
-Each has a contract test in tests/integration/test_seams.py, the last one in
-tests/e2e/test_faults.py, that fails loudly when a release changes what it leans on:
+Each has a contract test in tests/integration/test_seams.py, the last two in
+tests/e2e/test_faults.py and tests/cases, that fails loudly when a release changes what it leans on:
 
 * :class:`Alarm` wakes the engine at a time. Scrapy asks its scheduler only after an event
   or at a 5 s heartbeat, and has no public way to say "not before 12:00:01".
@@ -12,6 +12,8 @@ tests/e2e/test_faults.py, that fails loudly when a release changes what it leans
   media pipelines, inline requests) wait for their turn at the host like everything else.
 * :class:`BoundedAnswers` ends an answer whose head is endless, or whose body comes in crumbs.
   Twisted bounds a line of the head and nothing else, Scrapy the size of the body.
+* :func:`let_status_decide` has an answer arrive whose status says enough, whatever becomes of
+  its body. Scrapy loses the answer with the body.
 """
 
 from __future__ import annotations
@@ -23,8 +25,11 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from scrapy import Request
 from scrapy.core.downloader import Downloader
 from scrapy.core.downloader.handlers import http11
+from scrapy.exceptions import DownloadCancelledError
+from scrapy.http import Response
 from scrapy.utils.asyncio import CallLaterResult, call_later
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.internet.defer import Deferred
 from twisted.web.http import _ChunkedTransferDecoder, _MalformedChunkedDataError
 
 from crawler.visits import without_token
@@ -33,8 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy.core.engine import ExecutionEngine
-    from scrapy.http import Response
-    from twisted.internet.defer import Deferred
     from twisted.internet.interfaces import IAddress
     from twisted.python.failure import Failure
     from twisted.web.iweb import IResponse
@@ -285,3 +288,30 @@ def head_too_large(error: BaseException) -> HeadTooLargeError | None:
     reasons = getattr(error.__cause__, "reasons", ())
     found = (reason.value for reason in reasons)
     return next((one for one in found if isinstance(one, HeadTooLargeError)), None)
+
+
+def let_status_decide() -> None:
+    """Have Scrapy's handler end no download for a body that is not wanted.
+
+    Outside 2xx the status and its headers are what counts (a redirect, a Retry-After). A body
+    that is too large, too slow or broken then becomes an empty one, marked as interrupted.
+    """
+    http11._ScrapyAgent = _StatusFirst  # type: ignore[misc]  # the handler makes one a request
+
+
+class _StatusFirst(http11._ScrapyAgent):
+    def _cb_bodyready(self, txresponse: Any, request: Request) -> Any:
+        if 200 <= txresponse.code < 300:  # noqa: PLR2004 -- 2xx
+            return super()._cb_bodyready(txresponse, request)
+        bare = {"txresponse": txresponse, "flags": ["dataloss"]}  # Scrapy's own flag
+        try:
+            result = super()._cb_bodyready(txresponse, request)
+        except DownloadCancelledError:  # it says that it is too large
+            return bare
+        return result.addErrback(lambda _: bare) if isinstance(result, Deferred) else result
+
+    def _cb_timeout(self, result: Any, request: Request, url: str, timeout: float) -> Any:
+        timer: Any = self._timeout_cl
+        if isinstance(result, Response) and not timer.active():
+            return result
+        return super()._cb_timeout(result, request, url, timeout)

@@ -85,6 +85,8 @@ class DecompressionMiddleware:
         problem: CodingError | TooLargeError,
     ) -> Response | Request:
         """Make of a body that could not be undone what can be made of it."""
+        if _is_rules(visit) and not 200 <= response.status < 300:  # noqa: PLR2004 -- 2xx
+            return _decoded(response, b"")  # the status decides
         if _is_rules(visit) and _is_enough(response, problem):
             return _decoded(response, problem.so_far)
         if visit is not None and visit.outcome is None:  # else the status said enough
