@@ -143,4 +143,6 @@ def _guess(sample: bytes) -> Encoding:
 def _decoded(body: bytes, encoding: Encoding) -> Decoded:
     if encoding.name == "replacement":  # one U+FFFD for the whole body: Encoding §14.1
         return Decoded("\ufffd" if body else "", "replacement", "utf-8")
-    return Decoded(decode_with(body, encoding.codec), *encoding)
+    text = decode_with(body, encoding.codec)
+    has_codec = encoding.name != "x-user-defined"  # of Python, for what a page refers to
+    return Decoded(text, encoding.name, encoding.codec if has_codec else "utf-8")
