@@ -24,7 +24,9 @@ from crawler.reading import (
     Reprocess,
     Screen,
     add_actions,
+    check_lines_name,
     chosen,
+    format_of,
     joined,
     pipe_may_close,
     read_limit,
@@ -112,12 +114,13 @@ def _show(kept: Kept, opts: argparse.Namespace) -> int:
 
 
 def _export(kept: Kept, opts: argparse.Namespace) -> int:
-    if opts.format == "parquet" and opts.output is None and sys.stdout.isatty():
+    form = format_of(opts.output, opts.format)
+    if form == "parquet" and opts.output is None and sys.stdout.isatty():
         raise QueryError("--format parquet: is nothing for a terminal; name a file with -o")
     rows = chosen(kept, _query(opts), read_limit(opts.limit))
     first = list(itertools.islice(rows, 1))  # what is wrong shows before anything is written
     count = 0
-    with _target(kept, opts.output) as file, FORMATS[opts.format](file) as out:
+    with _target(kept, opts.output) as file, FORMATS[form](file) as out:
         for count, row in enumerate(itertools.chain(first, rows), 1):  # noqa: B007 -- said below
             out.write(joined(row, kept.line(row)))
     _say(f"{count:,} exported")
@@ -125,6 +128,7 @@ def _export(kept: Kept, opts: argparse.Namespace) -> int:
 
 
 def _reprocess(kept: Kept, opts: argparse.Namespace) -> int:
+    check_lines_name(opts.output)
     query, before = _query(opts), _cpu()
     run = Reprocess(kept, query, warn=_say, tick=_Progress().tick)
     lines = run.lines()

@@ -196,9 +196,21 @@ def test_no_page_drives_a_terminal(job, how):
 
 
 def test_a_list_fits_a_terminal(job):
-    """On a terminal no line is wider than it is; in a pipe nothing is cut."""
+    """On a terminal no line is wider than it is, and half of it is the URL's."""
     shown = on_a_terminal(job[0], "list", "--limit", "5").splitlines()
     assert max(map(len, shown)) <= 80
+    assert shown[0].split() == ["fetched", "outcome", "url"]
+    assert all(job[1].rpartition(".")[0] in line for line in shown[1:6])
+
+
+def test_a_list_in_json_has_what_the_catalog_knows(job):
+    """No field is null because nobody looked: those of the line alone are not there."""
+    listed = [json.loads(one) for one in good(job[0], "list", "--limit", 0, "--json").splitlines()]
+    exported = [json.loads(one) for one in good(job[0], "export").splitlines()]
+    left_out = {"headings", "text", "simhash", "outlinks", "truncated"}
+    for one, other in zip(listed, exported, strict=True):
+        assert one.keys() == other.keys() - left_out
+        assert {**other, **one} == other
 
 
 # --- export -----------------------------------------------------------------------------
@@ -206,7 +218,7 @@ def test_a_list_fits_a_terminal(job):
 
 def exported(jobdir, file, *args):
     """Export to a file whose ending is the format."""
-    good(jobdir, "export", "--format", file.suffix[1:], "-o", file, *args)
+    good(jobdir, "export", "-o", file, *args)
     assert [path.name for path in file.parent.iterdir()] == [file.name]
     return file
 
@@ -390,6 +402,8 @@ def test_all_of_it_works_while_the_crawl_runs(tmp_path):
         (["export", "--format", "xml"], "invalid choice: 'xml'"),
         (["export", "-o", "/nowhere/x"], "-o /nowhere/x: cannot be written: No such file"),
         (["export", "-o", "/"], "-o /: is a directory"),
+        (["export", "-o", "x.csv", "--format", "jsonl"], "name a file .jsonl"),
+        (["reprocess", "-o", "x.csv"], "lines made again are JSON lines"),
         (["reprocess", "--newest"], "unknown: --newest; see scrapy pages reprocess -h"),
         ([], "say what to do: list, show, export or reprocess"),
     ],
