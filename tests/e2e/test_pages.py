@@ -394,7 +394,7 @@ def test_all_of_it_works_while_the_crawl_runs(tmp_path):
         (["list", "--since", "now"], "--since now: expected a date or time in ISO 8601"),
         (["list", "--type", "html"], "--type html: expected a media type, such as text/html"),
         (["list", "--limit", "-1"], "--limit -1: expected a whole number, 0 for all"),
-        (["list", "--domain", "www.example.com"], "registrable domain: example.com"),
+        (["list", "--domain", "www.example.com"], "and no host below it: example.com"),
         (["list", "-s", "POLITENESS_DELAI=1"], "did you mean POLITENESS_DELAY?"),
         (["show", "example.com"], "expected a URL with http:// or https://"),
         (["show", "0" * 32], "no page has this url_hash"),
@@ -431,14 +431,20 @@ def test_a_page_without_an_answer_or_a_text_says_so(job):
 
 
 def test_a_directory_without_a_crawl_is_refused(tmp_path):
-    """Missing directory, catalog and archive are named, with the settings that bring them."""
+    """What is missing is named: the directory, the crawl, or else catalog and archive, with the
+    settings that bring them.
+    """
     code, _, said = pages(tmp_path / "none", "list")
     assert code == 2
     assert f"JOBDIR '{tmp_path / 'none'}' is no directory" in said
     (tmp_path / "empty").mkdir()
-    assert "STORE_CATALOG_ENABLED=false" in pages(tmp_path / "empty", "list")[2]
-    assert "STORE_WARC_ENABLED=false" in pages(tmp_path / "empty", "reprocess")[2]
+    for action in ("list", "reprocess"):
+        assert f"{tmp_path / 'empty'} holds no crawl" in pages(tmp_path / "empty", action)[2]
     assert not list((tmp_path / "empty").iterdir())
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "pages.jsonl").touch()
+    assert "STORE_CATALOG_ENABLED=false" in pages(tmp_path / "bare", "list")[2]
+    assert "STORE_WARC_ENABLED=false" in pages(tmp_path / "bare", "reprocess")[2]
 
 
 def test_a_catalog_of_another_crawl_is_refused(copy, tmp_path):
