@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import BinaryIO
 
+    from crawler.reading import Tally
     from crawler.store import PageQuery
 
 _VIEWS: dict[str, Callable[..., None]] = {
@@ -142,8 +143,17 @@ def _reprocess(kept: Kept, opts: argparse.Namespace) -> int:
         run.count_unarchived()
     each = f", {1000 * (_cpu() - before) / run.pages:.1f} ms of CPU each" if run.pages else ""
     _say(f"{run.pages:,} pages of {run.urls:,} archived URLs parsed{each}")
+    if opts.check:
+        _say_differences(run.tally)
     _say(f"lines: {run.tally}")
     return 1 if opts.check and run.tally.differences else 0
+
+
+def _say_differences(tally: Tally) -> None:
+    for example in tally.examples:
+        _say(example)
+    if tally.differences > len(tally.examples) > 0:
+        _say(f"these are the first {len(tally.examples)} of {tally.differences:,} differences")
 
 
 class _Progress:

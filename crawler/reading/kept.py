@@ -101,7 +101,9 @@ class Kept:
         if _HASH.fullmatch(name):
             row = self.catalog.page(bytes.fromhex(name))
             if row is None:
-                raise QueryError(f"{name}: no page has this url_hash; scrapy pages list --json")
+                raise QueryError(
+                    f"{name}: no page has this url_hash; scrapy pages list --json shows them"
+                )
             return row
         url = self.canonicalizer.normalize(name)
         if url is None:
@@ -146,10 +148,11 @@ class Kept:
         return self.catalog.history(self.mark(url), limit=_MOST_VISITS, before=at)
 
     def _similar(self, url: str) -> str:
-        """Return a hint at pages of the same domain with nearly this URL."""
+        """Return what may help: pages of the same domain with nearly this URL, and who knows."""
         query = PageQuery(domain=site_of(host_of(url)), limit=_COMPARED, newest_first=True)
         known = [row.url for row in self.catalog.pages(query).rows]
         near = difflib.get_close_matches(url, known, n=_MOST_SUGGESTED, cutoff=0.8)
-        if near:
-            return f"; similar: {' '.join(near)}"
-        return "; scrapy explain URL says why" if known else f", nor was {query.domain} at all"
+        others = f"; similar: {' '.join(near)}" if near else ""
+        if not known:
+            others = f", nor was {query.domain} at all"
+        return f"{others}; scrapy explain URL says why"

@@ -308,6 +308,10 @@ def test_other_settings_make_other_lines_and_a_check_says_so(job):
     stored = len(read_lines(jobdir / "pages.jsonl"))
     assert (code, output) == (1, b"")
     assert f"lines: 0 same, {stored} changed, {near} new, 0 gone\n" in said
+    first = read_lines(jobdir / "pages.jsonl")[0]["url"]
+    assert f"pages: changed: {first}: simhash\n" in said
+    assert said.count("pages: changed: ") + said.count("pages: new: ") == 10
+    assert f"pages: these are the first 10 of {stored + near:,} differences\n" in said
 
 
 def test_a_filter_chooses_lines_and_no_verdicts(job):
@@ -397,7 +401,7 @@ def test_all_of_it_works_while_the_crawl_runs(tmp_path):
         (["list", "--domain", "www.example.com"], "and no host below it: example.com"),
         (["list", "-s", "POLITENESS_DELAI=1"], "did you mean POLITENESS_DELAY?"),
         (["show", "example.com"], "expected a URL with http:// or https://"),
-        (["show", "0" * 32], "no page has this url_hash"),
+        (["show", "0" * 32], "no page has this url_hash; scrapy pages list --json shows"),
         (["show", "http://example.com/"], "nor was example.com at all"),
         (["export", "--format", "xml"], "invalid choice: 'xml'"),
         (["export", "-o", "/nowhere/x"], "-o /nowhere/x: cannot be written: No such file"),
@@ -421,6 +425,10 @@ def test_a_mistyped_url_is_answered_with_similar_ones(job):
     code, _, said = pages(jobdir, "show", base + "/same/O")
     assert code == 2
     assert f"was not fetched by this crawl; similar: {base}/same/" in said
+    assert said.endswith("; scrapy explain URL says why\n")
+    assert pages(jobdir, "show", "http://example.com/")[2].endswith(
+        "; scrapy explain URL says why\n"
+    )
 
 
 def test_a_page_without_an_answer_or_a_text_says_so(job):
