@@ -16,7 +16,7 @@ from crawler.clock import SystemClock
 from crawler.config import Config
 from crawler.directory import shown_directory
 from crawler.errors import CrawlerError, QueryError
-from crawler.printable import printable
+from crawler.printable import counted, printable
 from crawler.reading import (
     FILTERS,
     FORMATS,
@@ -104,7 +104,8 @@ def _list(kept: Kept, opts: argparse.Namespace) -> int:
     limit, screen = read_limit(opts.limit), Screen(sys.stdout)
     if views.show_list(kept, _query(opts), limit=limit, as_json=opts.json, screen=screen):
         sys.stdout.flush()
-        _say(f"there are more than these {limit:,}: --limit N, 0 for all")
+        shown = f"these {limit:,}" if limit > 1 else "this one"
+        _say(f"there are more than {shown}: --limit N, 0 for all")
     return 0
 
 
@@ -142,7 +143,8 @@ def _reprocess(kept: Kept, opts: argparse.Namespace) -> int:
     if query == read_query({}):
         run.count_unarchived()
     each = f", {1000 * (_cpu() - before) / run.pages:.1f} ms of CPU each" if run.pages else ""
-    _say(f"{run.pages:,} pages of {run.urls:,} archived URLs parsed{each}")
+    pages, urls = counted(run.pages, "page"), counted(run.urls, "archived URL")
+    _say(f"{pages} of {urls} parsed{each}")
     if opts.check:
         _say_differences(run.tally)
     _say(f"lines: {run.tally}")
@@ -168,7 +170,7 @@ class _Progress:
         """Say it, if it is time."""
         if self._now() >= self._next:
             self._next = self._now() + self._every
-            _say(f"{run.urls:,} URLs, {run.pages:,} pages so far")
+            _say(f"{counted(run.urls, 'URL')}, {counted(run.pages, 'page')} so far")
 
 
 def _target(kept: Kept, output: str | None) -> AbstractContextManager[BinaryIO]:

@@ -40,7 +40,7 @@ def add_actions(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _EPILOG
     actions = parser.add_subparsers(
-        dest="action", metavar="", title="what to do", prog="scrapy pages"
+        dest="action", metavar="ACTION", title="what to do", prog="scrapy pages"
     )
     for name, action in _ACTIONS.items():
         one = actions.add_parser(

@@ -409,6 +409,7 @@ def test_all_of_it_works_while_the_crawl_runs(tmp_path):
         (["export", "-o", "x.csv", "--format", "jsonl"], "name a file .jsonl"),
         (["reprocess", "-o", "x.csv"], "lines made again are JSON lines"),
         (["reprocess", "--newest"], "unknown: --newest; see scrapy pages reprocess -h"),
+        (["nope"], "argument ACTION: invalid choice: 'nope'"),
         ([], "say what to do: list, show, export or reprocess"),
     ],
 )

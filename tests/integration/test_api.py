@@ -303,6 +303,8 @@ def test_the_page_for_people_needs_no_network(api):
     assert "script" not in answer.headers["Content-Security-Policy"]
     assert "<script" not in answer.text
     assert "https://" not in answer.text.replace("https://example.com/", "")
+    assert "`" not in answer.text, "code is marked by HTML"
+    assert "<code>url_hash</code>" in answer.text
     assert api.get("/").body == answer.body
 
 
