@@ -85,6 +85,11 @@ def _starts(
 ) -> tuple[list[str], list[str]]:
     """Return sitemaps and seeds, of which at least one must be given."""
     sitemaps, seeds = values.get("sitemaps", ""), values.get("seeds", "")
+    if not (sitemaps or seeds):
+        raise ConfigError(
+            "no seeds: say where to begin, -a seeds=https://example.com/ or seeds=@file, or name "
+            "-a sitemaps="
+        )
     if not sitemaps:
         return [], read_seeds(seeds, normalize)
     try:

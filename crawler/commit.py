@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from crawler.errors import StoreError
 from crawler.frontier.engine import Table
+from crawler.store import check_committed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,13 +86,7 @@ def verify(directory: Path, engine: Engine) -> None:
             commit, as when its MANIFEST was cut or an old copy was put in its place.
     """
     for name, committed in committed_lengths(engine).items():
-        path = directory / name
-        size = path.stat().st_size if path.exists() else 0
-        if size < committed:
-            raise StoreError(
-                f"{path} has {size} bytes, but {committed} were committed: it was changed or cut "
-                "by something else; restore it, or start anew with another JOBDIR"
-            )
+        check_committed(directory / name, committed)
     number, at = last_commit(engine)
     seen, seen_at = _witnessed(directory / WITNESS)
     if seen > number and seen_at - at > _MOST_BEHIND:

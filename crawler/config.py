@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from scrapy.utils.misc import load_object
+
 from crawler.dedupe import DedupeOptions
 from crawler.errors import ConfigError
 from crawler.frontier import FrontierOptions
@@ -154,11 +156,27 @@ def add_pipelines(settings: BaseSettings, types: ContentTypes) -> None:
 
     An order, or a None, that the settings give one stands; where items pass none at all, as in
     ``scrapy shell``, that stands, too.
+
+    Raises:
+        ConfigError: A pipeline cannot be imported.
     """
     present = settings.getdict("ITEM_PIPELINES")
     if present and types.pipelines:
+        for path in types.pipelines:
+            if present.get(path, 0) is not None:
+                _check_pipeline(path)
         priority = settings.getpriority("ITEM_PIPELINES") or 0
         settings.set("ITEM_PIPELINES", {**types.pipelines, **present}, priority=priority)
+
+
+def _check_pipeline(path: str) -> None:
+    try:
+        load_object(path)
+    except Exception as error:  # whatever a module does when it is imported
+        raise ConfigError(
+            f"PARSING_TYPES: the pipeline {path!r} of a content type cannot be imported: "
+            f"{type(error).__name__}: {error}; correct `pipelines` in its CONTENT_TYPE"
+        ) from error
 
 
 Values = dict[str, Any]

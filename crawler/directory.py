@@ -88,6 +88,44 @@ def refuse_remains(directory: Path, store: str) -> None:
         )
 
 
+def kept_catalog(directory: Path, url: str) -> str:
+    """Return where the catalog of a crawl is, for those who read it: a URL, or a path.
+
+    Args:
+        directory: The job directory.
+        url: Of a catalog elsewhere; empty: it is in the directory.
+
+    Raises:
+        StoreError: There is no crawl in the directory, or no catalog.
+    """
+    if url:
+        return url
+    path = directory / CATALOG
+    if not path.exists():
+        check_crawl(directory)
+        raise StoreError(
+            f"{path} is missing: the crawl runs with STORE_CATALOG_ENABLED=false, or keeps its "
+            "catalog elsewhere; name that with -s STORE_CATALOG=URL"
+        )
+    return str(path)
+
+
+def check_crawl(directory: Path) -> None:
+    """See that a directory is that of a crawl.
+
+    Raises:
+        StoreError: It is none, or has nothing of a crawl.
+    """
+    if not directory.is_dir():
+        raise StoreError(
+            f"JOBDIR {str(directory)!r} is no directory; name that of a crawl with -s JOBDIR=PATH"
+        )
+    if not any((directory / name).exists() for name in _OF_A_CRAWL):
+        raise StoreError(
+            f"{directory} holds no crawl; name the directory of one with -s JOBDIR=PATH"
+        )
+
+
 def _has_content(path: Path) -> bool:
     """Whether there is a file that is not empty, or a folder with one."""
     if path.is_dir():

@@ -19,7 +19,7 @@ from crawler.frontier.seen import CODES
 from crawler.frontier.snapshot import read_counts, read_hosts
 from crawler.job import STORE
 from crawler.outbox import catalog_sign
-from crawler.store import JobLock
+from crawler.store import JobLock, check_committed
 from crawler.stores import CATALOG, PAGES
 
 if TYPE_CHECKING:
@@ -138,10 +138,10 @@ def _read_hosts(found: Inspection, engine: Engine, now: float) -> Counter[bytes]
 def _check_outputs(found: Inspection, engine: Engine) -> None:
     """Compare the length of every output with what was committed."""
     for name, committed in committed_lengths(engine).items():
-        path = found.directory / name
-        size = path.stat().st_size if path.exists() else 0
-        if size < committed:
-            found.fault(f"{path} has {size:,} bytes, {committed:,} were committed: restore it")
+        try:
+            check_committed(found.directory / name, committed)
+        except StoreError as error:
+            found.fault(str(error))
 
 
 def _check_rows(found: Inspection, engine: Engine, queued: Counter[bytes]) -> None:

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJson
 from crawler.api.problems import RequestError, shown
 from crawler.model import Outcome
 from crawler.store.pages import PageQuery
-from crawler.urls import Canonicalizer, host_of
+from crawler.urls import read_domain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,18 +53,6 @@ def _read_iso(text: str) -> float:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         raise ValueError(f"expected {_TIME}") from None
-
-
-def read_domain(text: str) -> str:
-    """Return a domain in the form of the catalog: lower case, other scripts in Punycode.
-
-    Raises:
-        ValueError: It is no host name.
-    """
-    url = None if set(text) & set("/?#@\\ ") else Canonicalizer().normalize(f"http://{text}/")
-    if url is None or url.count("/") != 3:  # noqa: PLR2004 -- http:// and the root
-        raise ValueError("expected a registrable domain such as example.com, without scheme")
-    return host_of(url)
 
 
 def read_media_type(text: str) -> str:
@@ -131,7 +119,7 @@ class PageFilter(BaseModel):
     """Which pages are listed, in which order and form. All conditions hold at once."""
 
     domain: Annotated[str, _SHORT, AfterValidator(read_domain)] | None = Field(
-        None, description="Registrable domain, such as example.com."
+        None, description="Registrable domain, such as example.com; an IP address is its own."
     )
     since: Time | None = Field(None, description=f"Fetched at or after: {_TIME}.")
     until: Time | None = Field(None, description=f"Fetched before: {_TIME}.")

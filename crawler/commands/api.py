@@ -11,12 +11,12 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.config import Config
-from crawler.directory import shown_directory
+from crawler.directory import kept_catalog, shown_directory
 from crawler.errors import CrawlerError, StoreError
 from crawler.parsing.codings import CodingError, CutShortError, TooLargeError, decode
 from crawler.printable import printable
 from crawler.store import ArchiveReader, ObjectStore
-from crawler.stores import ARCHIVE, CATALOG, PAGES
+from crawler.stores import ARCHIVE, PAGES
 from crawler.urls import Canonicalizer, fingerprint, host_key
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _serve(settings: BaseSettings) -> None:
     config = Config.read(settings)
     address = Address(*config.api)
     directory = shown_directory(settings)
-    place = config.store.catalog_url or str(directory / CATALOG)
+    place = kept_catalog(directory, config.store.catalog_url)
     with (
         listen(address) as listening,
         closing(Catalog.open(place, read_only=True)) as catalog,

@@ -49,6 +49,11 @@ class Command(CrawlCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check what was given, then crawl."""
+        unknown = [one for one in args if one.startswith("-")]
+        if unknown:
+            raise UsageError(
+                f"there is no option {unknown[0]}; scrapy crawl -h names all", print_help=False
+            )
         guard_logs()
         try:
             self._check(args, opts)

@@ -13,12 +13,15 @@ from crawler.clock import SystemClock, iso_utc
 from crawler.directory import shown_directory
 from crawler.errors import CrawlerError
 from crawler.inspection import Inspection, inspect
-from crawler.printable import printable
+from crawler.model import Outcome, Reason
+from crawler.printable import counted, printable
 
 if TYPE_CHECKING:
     import argparse
 
 _SHOWN = 20
+_NAMES = [*(one.value for one in Outcome), *(f"rejected: {one.value}" for one in Reason)]
+_WIDTH = max(map(len, _NAMES))
 
 
 class Command(ScrapyCommand):
@@ -61,15 +64,16 @@ class Command(ScrapyCommand):
 
 def _text(found: Inspection, *, check: bool) -> str:
     counts = found.counts
-    size = f"{counts.discovered:,} URLs discovered on {found.hosts:,} hosts"
+    size = f"{counted(counts.discovered, 'URL')} discovered on {counted(found.hosts, 'host')}"
     ways = f"queued {counts.queued:,}, waiting {counts.waiting:,}"
     ends = f"done {counts.done.total():,}, rejected {counts.rejected.total():,}"
     lines = [
-        f"{found.directory}: {size}, {found.disk_bytes:,} bytes on disk",
+        f"{found.directory}: {size}, {counted(found.disk_bytes, 'byte')} on disk",
         f"  {ways}, {ends}",
     ]
-    lines += [f"  {outcome.value:<20} {n:>12,}" for outcome, n in counts.done.most_common()]
-    lines += [f"  rejected: {why.value:<10} {n:>12,}" for why, n in counts.rejected.most_common()]
+    states = [(outcome.value, n) for outcome, n in counts.done.most_common()]
+    states += [(f"rejected: {why.value}", n) for why, n in counts.rejected.most_common()]
+    lines += [f"  {name:<{_WIDTH}} {n:>12,}" for name, n in states]
     if found.oldest is not None:
         lines.append(f"  queued for the longest time: {found.oldest}")
     if found.busiest:
@@ -80,5 +84,5 @@ def _text(found: Inspection, *, check: bool) -> str:
         lines += [f"    {host:<40} until {iso_utc(at)}" for host, at in found.blocked[:_SHOWN]]
     lines += [f"FAULT: {fault}" for fault in found.faults]
     if check and not found.faults:
-        lines.append(f"checked {found.rows:,} rows: no fault found")
+        lines.append(f"checked {counted(found.rows, 'row')}: no fault found")
     return "\n".join(map(printable, lines))  # URLs and hosts are of strangers

@@ -16,7 +16,7 @@ from crawler.clock import SystemClock
 from crawler.config import Config
 from crawler.directory import shown_directory
 from crawler.errors import CrawlerError, QueryError
-from crawler.printable import printable
+from crawler.printable import counted, printable
 from crawler.reading import (
     FILTERS,
     FORMATS,
@@ -24,7 +24,9 @@ from crawler.reading import (
     Reprocess,
     Screen,
     add_actions,
+    check_lines_name,
     chosen,
+    format_of,
     joined,
     pipe_may_close,
     read_limit,
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import BinaryIO
 
+    from crawler.reading import Tally
     from crawler.store import PageQuery
 
 _VIEWS: dict[str, Callable[..., None]] = {
@@ -101,7 +104,8 @@ def _list(kept: Kept, opts: argparse.Namespace) -> int:
     limit, screen = read_limit(opts.limit), Screen(sys.stdout)
     if views.show_list(kept, _query(opts), limit=limit, as_json=opts.json, screen=screen):
         sys.stdout.flush()
-        _say(f"there are more than these {limit:,}: --limit N, 0 for all")
+        shown = f"these {limit:,}" if limit > 1 else "this one"
+        _say(f"there are more than {shown}: --limit N, 0 for all")
     return 0
 
 
@@ -112,12 +116,13 @@ def _show(kept: Kept, opts: argparse.Namespace) -> int:
 
 
 def _export(kept: Kept, opts: argparse.Namespace) -> int:
-    if opts.format == "parquet" and opts.output is None and sys.stdout.isatty():
+    form = format_of(opts.output, opts.format)
+    if form == "parquet" and opts.output is None and sys.stdout.isatty():
         raise QueryError("--format parquet: is nothing for a terminal; name a file with -o")
     rows = chosen(kept, _query(opts), read_limit(opts.limit))
     first = list(itertools.islice(rows, 1))  # what is wrong shows before anything is written
     count = 0
-    with _target(kept, opts.output) as file, FORMATS[opts.format](file) as out:
+    with _target(kept, opts.output) as file, FORMATS[form](file) as out:
         for count, row in enumerate(itertools.chain(first, rows), 1):  # noqa: B007 -- said below
             out.write(joined(row, kept.line(row)))
     _say(f"{count:,} exported")
@@ -125,6 +130,7 @@ def _export(kept: Kept, opts: argparse.Namespace) -> int:
 
 
 def _reprocess(kept: Kept, opts: argparse.Namespace) -> int:
+    check_lines_name(opts.output)
     query, before = _query(opts), _cpu()
     run = Reprocess(kept, query, warn=_say, tick=_Progress().tick)
     lines = run.lines()
@@ -137,9 +143,19 @@ def _reprocess(kept: Kept, opts: argparse.Namespace) -> int:
     if query == read_query({}):
         run.count_unarchived()
     each = f", {1000 * (_cpu() - before) / run.pages:.1f} ms of CPU each" if run.pages else ""
-    _say(f"{run.pages:,} pages of {run.urls:,} archived URLs parsed{each}")
+    pages, urls = counted(run.pages, "page"), counted(run.urls, "archived URL")
+    _say(f"{pages} of {urls} parsed{each}")
+    if opts.check:
+        _say_differences(run.tally)
     _say(f"lines: {run.tally}")
     return 1 if opts.check and run.tally.differences else 0
+
+
+def _say_differences(tally: Tally) -> None:
+    for example in tally.examples:
+        _say(example)
+    if tally.differences > len(tally.examples) > 0:
+        _say(f"these are the first {len(tally.examples)} of {tally.differences:,} differences")
 
 
 class _Progress:
@@ -154,7 +170,7 @@ class _Progress:
         """Say it, if it is time."""
         if self._now() >= self._next:
             self._next = self._now() + self._every
-            _say(f"{run.urls:,} URLs, {run.pages:,} pages so far")
+            _say(f"{counted(run.urls, 'URL')}, {counted(run.pages, 'page')} so far")
 
 
 def _target(kept: Kept, output: str | None) -> AbstractContextManager[BinaryIO]:

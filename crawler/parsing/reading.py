@@ -5,6 +5,9 @@ Whatever a type's module does, the answer is a page or a list within the bounds 
 
 from __future__ import annotations
 
+import logging
+import traceback
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from crawler.model import Link
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 
     from crawler.parsing.types import ContentType, Document
 
+logger = logging.getLogger(__name__)
+
 _LONGEST_ERROR = 200  # characters
 
 
@@ -30,11 +35,23 @@ def read(kind: ContentType, document: Document) -> ParsedPage | Feed:
 
 
 def run_parser(kind: ContentType, document: Document) -> ParsedPage | Feed | Extract:
-    """Return what a type makes of a document; what it raises becomes an error."""
+    """Return what a type makes of a document; what it raises becomes an error.
+
+    The error says which module, and where; the traceback is logged for those who debug one.
+    """
     try:
         return kind.parse(document)
-    except Exception as error:  # noqa: BLE001 -- the edge of the parsers; callers count it
-        return Extract(error=f"{type(error).__name__}: {error}"[:_LONGEST_ERROR])
+    except Exception as error:  # the edge of the parsers; callers count it
+        module = getattr(kind.parse, "__module__", None) or repr(kind.parse)
+        logger.debug("%s: %s raised:", document.url, module, exc_info=True)
+        place = f"{module}, {_place(error)}"
+        return Extract(error=f"{place}: {type(error).__name__}: {error}"[:_LONGEST_ERROR])
+
+
+def _place(error: Exception) -> str:
+    """Return the file and the line that raised an error."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{PurePath(last.filename).name} line {last.lineno}"
 
 
 def finish(found: ParsedPage | Feed | Extract, document: Document) -> ParsedPage | Feed:

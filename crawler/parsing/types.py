@@ -138,6 +138,28 @@ class ContentType:
     requires: tuple[str, ...] = ()
     isolated: bool = False
 
+    def __post_init__(self) -> None:
+        """Refuse what would never match, or match by its letters.
+
+        Raises:
+            TypeError: A text stands where a tuple of texts belongs, or the like.
+            ValueError: A media type or an ending is written in a way that no other one is.
+        """
+        for name in ("media", "signatures", "extensions", "requires"):
+            _check_tuple(name, getattr(self, name), bytes if name == "signatures" else str)
+        for name, strange in (("media", " ;"), ("extensions", ".")):
+            for one in getattr(self, name):
+                usual = one.lower().lstrip(strange).partition(";")[0].rstrip()
+                if one != usual:
+                    raise ValueError(f"{name}: {one!r} never matches; write {usual!r}")
+
+
+def _check_tuple(name: str, value: object, kind: type) -> None:
+    if isinstance(value, tuple) and all(isinstance(one, kind) for one in value):
+        return
+    example = (value,) if isinstance(value, kind) else ("…",) if kind is str else (b"...",)
+    raise TypeError(f"{name}={value!r}: expected a tuple of {kind.__name__}, such as {example!r}")
+
 
 class Chosen(NamedTuple):
     """What reads a document, and the media type that it was found to be."""
@@ -242,9 +264,10 @@ def load_type(path: str) -> ContentType:
 def _load(name: str, path: str) -> ContentType:
     try:
         kind = load_type(path)
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
+    except Exception as error:  # whatever a module does when it is imported
         raise ConfigError(
-            f"PARSING_TYPES: {name}={path!r} is no module with a CONTENT_TYPE: {error}"
+            f"PARSING_TYPES: {name}={path!r} is no module with a CONTENT_TYPE: "
+            f"{type(error).__name__}: {error}"
         ) from error
     missing = [one for one in kind.requires if not _is_installed(one)]
     if missing:

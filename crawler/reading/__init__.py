@@ -20,7 +20,7 @@ from crawler.reading.reprocess import Reprocess
 from crawler.reading.screen import Screen, pipe_may_close
 from crawler.reading.views import chosen
 from crawler.reading.whole_file import whole_file
-from crawler.reading.writers import FORMATS
+from crawler.reading.writers import FORMATS, check_lines_name, format_of
 
 __all__ = [
     "COLUMNS",
@@ -31,7 +31,9 @@ __all__ = [
     "Screen",
     "Tally",
     "add_actions",
+    "check_lines_name",
     "chosen",
+    "format_of",
     "joined",
     "pipe_may_close",
     "read_limit",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import orjson
 
 if TYPE_CHECKING:
     from crawler.store import PageRow
+
+_MOST_EXAMPLES = 10
 
 
 @dataclass(slots=True)
@@ -21,6 +25,7 @@ class Tally:
         unreadable: The archive does not give back what was received.
         moved: Lines that come before one they were behind; they count as the same, too.
         unarchived: Lines of whose pages the archive has nothing.
+        examples: The first differences, in words: what, the URL, and the fields.
     """
 
     same: int = 0
@@ -30,6 +35,7 @@ class Tally:
     unreadable: int = 0
     moved: int = 0
     unarchived: int = 0
+    examples: list[str] = field(default_factory=list)
     _last: int = -1
 
     def note(self, row: PageRow, before: bytes | None, after: bytes | None) -> None:
@@ -41,17 +47,32 @@ class Tally:
             after: The line of today.
         """
         if before is None:
-            self.new += after is not None
+            if after is not None:
+                self.new += 1
+                self._show(f"new: {row.url}")
             return
         if after is None:
             self.gone += 1
+            self._show(f"gone: {row.url}")
         elif after != before:
             self.changed += 1
+            if len(self.examples) < _MOST_EXAMPLES:
+                self._show(f"changed: {row.url}: {_fields(before, after)}")
         else:
             self.same += 1
-        if row.text_offset is not None:
-            self.moved += row.text_offset < self._last
-            self._last = max(self._last, row.text_offset)
+        self._note_place(row)
+
+    def _note_place(self, row: PageRow) -> None:
+        if row.text_offset is None:
+            return
+        if row.text_offset < self._last:
+            self.moved += 1
+            self._show(f"in another order: {row.url}")
+        self._last = max(self._last, row.text_offset)
+
+    def _show(self, example: str) -> None:
+        if len(self.examples) < _MOST_EXAMPLES:
+            self.examples.append(example)
 
     @property
     def lines(self) -> int:
@@ -75,3 +96,13 @@ class Tally:
             if count:
                 parts.append(f"{count:,} {what}")
         return ", ".join(parts)
+
+
+def _fields(before: bytes, after: bytes) -> str:
+    """Return the names of the fields in which two lines differ."""
+    try:
+        old, new = orjson.loads(before), orjson.loads(after)
+    except orjson.JSONDecodeError:
+        return "it was no JSON"
+    names = [name for name in {**old, **new} if old.get(name) != new.get(name)]
+    return ", ".join(names) or "the same fields, written otherwise"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from crawler.errors import QueryError
 from crawler.model import Outcome
 from crawler.store import PageQuery
-from crawler.urls import site_of
+from crawler.urls import read_domain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,17 +69,10 @@ def matches(query: PageQuery, row: PageRow) -> bool:
 
 
 def _domain(value: str) -> str:
-    name = value.strip().lower().rstrip(".")
-    if not name or "/" in name or not name.isascii():
-        raise QueryError(
-            f"--domain {value}: expected a registrable domain in ASCII, such as example.com"
-        )
-    domain = site_of(name)
-    if domain != name:
-        raise QueryError(
-            f"--domain {value}: is a host; pages are listed by registrable domain: {domain}"
-        )
-    return name
+    try:
+        return read_domain(value)
+    except ValueError as error:
+        raise QueryError(f"--domain {value}: {error}") from None
 
 
 def _time(name: str, value: str) -> float:

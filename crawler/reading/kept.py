@@ -6,10 +6,11 @@ import difflib
 import re
 from typing import TYPE_CHECKING
 
+from crawler.directory import check_crawl, kept_catalog
 from crawler.errors import QueryError, StoreError
 from crawler.reading.archived import Archived
 from crawler.store import PageQuery
-from crawler.stores import ARCHIVE, CATALOG, PAGES
+from crawler.stores import ARCHIVE, PAGES
 from crawler.urls import Canonicalizer, fingerprint, host_key, host_of, site_of
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ class Kept:
         if self._catalog is None:
             from crawler.store.catalog import Catalog  # SQLAlchemy takes a while to import
 
-            self._catalog = Catalog.open(self._catalog_place(), read_only=True)
+            place = kept_catalog(self.directory, self.config.store.catalog_url)
+            self._catalog = Catalog.open(place, read_only=True)
         return self._catalog
 
     @property
@@ -81,7 +83,7 @@ class Kept:
             StoreError: There are none.
         """
         if self._archive is None:
-            self._check_directory()
+            check_crawl(self.directory)
             self._archive = Archived(self.directory / ARCHIVE, self.config, self._visits_before)
         return self._archive
 
@@ -99,7 +101,9 @@ class Kept:
         if _HASH.fullmatch(name):
             row = self.catalog.page(bytes.fromhex(name))
             if row is None:
-                raise QueryError(f"{name}: no page has this url_hash; scrapy pages list --json")
+                raise QueryError(
+                    f"{name}: no page has this url_hash; scrapy pages list --json shows them"
+                )
             return row
         url = self.canonicalizer.normalize(name)
         if url is None:
@@ -143,30 +147,12 @@ class Kept:
     def _visits_before(self, url: str, at: float) -> list[VisitRow]:
         return self.catalog.history(self.mark(url), limit=_MOST_VISITS, before=at)
 
-    def _catalog_place(self) -> str:
-        if self.config.store.catalog_url:
-            return self.config.store.catalog_url
-        self._check_directory()
-        path = self.directory / CATALOG
-        if not path.exists():
-            raise StoreError(
-                f"{path} is missing: the crawl runs with STORE_CATALOG_ENABLED=false, or keeps its "
-                "catalog elsewhere; name that with -s STORE_CATALOG=URL"
-            )
-        return str(path)
-
-    def _check_directory(self) -> None:
-        if not self.directory.is_dir():
-            raise StoreError(
-                f"JOBDIR {str(self.directory)!r} is no directory; name that of a crawl with "
-                "-s JOBDIR=PATH"
-            )
-
     def _similar(self, url: str) -> str:
-        """Return a hint at pages of the same domain with nearly this URL."""
+        """Return what may help: pages of the same domain with nearly this URL, and who knows."""
         query = PageQuery(domain=site_of(host_of(url)), limit=_COMPARED, newest_first=True)
         known = [row.url for row in self.catalog.pages(query).rows]
         near = difflib.get_close_matches(url, known, n=_MOST_SUGGESTED, cutoff=0.8)
-        if near:
-            return f"; similar: {' '.join(near)}"
-        return "; scrapy explain URL says why" if known else f", nor was {query.domain} at all"
+        others = f"; similar: {' '.join(near)}" if near else ""
+        if not known:
+            others = f", nor was {query.domain} at all"
+        return f"{others}; scrapy explain URL says why"

@@ -40,7 +40,7 @@ def add_actions(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _EPILOG
     actions = parser.add_subparsers(
-        dest="action", metavar="", title="what to do", prog="scrapy pages"
+        dest="action", metavar="ACTION", title="what to do", prog="scrapy pages"
     )
     for name, action in _ACTIONS.items():
         one = actions.add_parser(
@@ -95,7 +95,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 def _add_export(parser: argparse.ArgumentParser) -> None:
     _add_filters(parser)
     _add_limits(parser, "0")
-    parser.add_argument("--format", choices=sorted(FORMATS), default="jsonl", help="default: jsonl")
+    text = "default: that of the file's name, or else jsonl"
+    parser.add_argument("--format", choices=sorted(FORMATS), help=text)
     _add_output(parser)
 
 
@@ -120,7 +121,7 @@ _ACTIONS = {
     "export": _Action(
         _add_export,
         "Write fetched URLs with all their fields",
-        "--outcome stored --format csv -o pages.csv",
+        "--outcome stored -o pages.csv",
     ),
     "reprocess": _Action(
         _add_reprocess,

@@ -58,7 +58,7 @@ def joined(row: PageRow, line: bytes | None) -> Record:
         line: Of pages.jsonl, where the page has one. What both have is as the line has it.
     """
     record: Record = dict.fromkeys(column.name for column in COLUMNS)
-    record.update(_of_row(row))
+    record.update(of_row(row))
     if line is not None:
         record["truncated"] = False
         fields = orjson.loads(line)
@@ -66,7 +66,8 @@ def joined(row: PageRow, line: bytes | None) -> Record:
     return record
 
 
-def _of_row(row: PageRow) -> Record:
+def of_row(row: PageRow) -> Record:
+    """Return what the catalog alone knows of a page: the fields that need no line."""
     return {
         "url": row.url,
         "status": row.status_code,

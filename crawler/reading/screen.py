@@ -41,10 +41,12 @@ class Screen:
         text = to_json(value).decode()
         self._put((printable_json(text) if self.is_terminal else text) + "\n")
 
-    def table(self, rows: Iterable[Sequence[str]], widths: Sequence[int]) -> None:
-        """Print rows as they come, on a terminal cut to its width."""
+    def table(
+        self, rows: Iterable[Sequence[str]], widths: Sequence[int], *, ranks: Sequence[int] = ()
+    ) -> None:
+        """Print rows as they come, on a terminal cut to its width; see :func:`table`."""
         width = shutil.get_terminal_size().columns if self.is_terminal else None
-        for line in table(rows, widths, width):
+        for line in table(rows, widths, width, ranks=ranks):
             self._put(line + "\n")
 
     def file(self) -> BinaryIO:

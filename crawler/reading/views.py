@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from crawler.clock import iso_utc
 from crawler.errors import QueryError
 from crawler.reading.making import PageMaker
-from crawler.reading.records import joined
+from crawler.reading.records import joined, of_row
 from crawler.store import all_pages
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _HEAD = ("fetched", "outcome", "status", "type", "url")
 _WIDTHS = (20, 16, 6, 24)
+_RANKS = (1, 0, 2, 3)  # a narrow terminal has the outcome rather than the type
 _VISIT_WIDTHS = (24, 6, 16, 7)
 _LONG = ("text", "outlinks", "headings")
 _LABEL = 18  # characters
@@ -36,9 +37,9 @@ def show_list(kept: Kept, query: PageQuery, *, limit: int, as_json: bool, screen
     shown = islice(rows, limit or None)
     if as_json:
         for row in shown:
-            screen.json(joined(row, None))
+            screen.json(of_row(row))
     else:
-        screen.table(chain([_HEAD], map(_cells, shown)), _WIDTHS)
+        screen.table(chain([_HEAD], map(_cells, shown)), _WIDTHS, ranks=_RANKS)
     return next(rows, None) is not None
 
 

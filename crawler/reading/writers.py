@@ -6,9 +6,10 @@ import contextlib
 import csv
 import io
 from datetime import datetime
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Protocol
 
-from crawler.errors import ConfigError
+from crawler.errors import ConfigError, QueryError
 from crawler.reading.records import COLUMNS
 from crawler.store import to_json
 
@@ -138,3 +139,45 @@ FORMATS: dict[str, Callable[[BinaryIO], AbstractContextManager[Writer]]] = {
     "parquet": _parquet,
 }
 """What begins a file of a format; the file is whole when the context ends."""
+
+_ENDINGS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".jl": "jsonl"}
+_ENDINGS.update((f".{name}", name) for name in FORMATS)
+
+
+def format_of(output: str | None, given: str | None) -> str:
+    """Return the format of a file: the one that is given, or else that of its name.
+
+    Args:
+        output: The file's name; None for standard output.
+        given: What ``--format`` says; None when it is not there.
+
+    Raises:
+        QueryError: They contradict each other, or the name ends like that of another format.
+    """
+    ending = PurePath(output or "").suffix.lower()
+    named = _ENDINGS.get(ending)
+    if given is None and ending and named is None:
+        raise QueryError(
+            f"-o {output}: {ending} is the ending of none of the formats {', '.join(FORMATS)}; "
+            "say which one with --format"
+        )
+    if given is not None and named not in (given, None):
+        raise QueryError(
+            f"-o {output}: is the name of a {named} file, and --format says {given}; leave "
+            f"--format out, or name a file .{given}"
+        )
+    return given or named or "jsonl"
+
+
+def check_lines_name(output: str | None) -> None:
+    """Refuse a file for lines whose name says that it holds something else.
+
+    Raises:
+        QueryError: It does.
+    """
+    named = _ENDINGS.get(PurePath(output or "").suffix.lower(), "jsonl")
+    if named != "jsonl":
+        raise QueryError(
+            f"-o {output}: is the name of a {named} file, and lines made again are JSON lines; "
+            "name a file .jsonl"
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
 
 MAX_SEEDS_BYTES = 1 << 30
 _SHOWN = 200
+_WITHOUT_SCHEME = re.compile(
+    r"(?P<host>\[[\da-f.]*:[\da-f:.]*]|[^\s/?#:@\\\[\]]+)(?::\d{1,5})?(?:[/?#].*)?",
+    re.DOTALL | re.IGNORECASE,
+)
 
 
 def read_seeds(spec: str, normalize: Callable[[str], str | None]) -> list[str]:
@@ -20,7 +25,8 @@ def read_seeds(spec: str, normalize: Callable[[str], str | None]) -> list[str]:
     Args:
         spec: URLs separated by commas or white space, or ``@`` and the path of a UTF-8
             file with one URL a line; blank lines and lines that begin with ``#`` are
-            skipped. A host name without a scheme means ``https://``.
+            skipped. Without a scheme, a host (a name with a dot, localhost, or an
+            address), with or without port and path, means ``http://``.
         normalize: URL → normalised URL, None when it is no http(s) URL.
 
     Raises:
@@ -29,17 +35,37 @@ def read_seeds(spec: str, normalize: Callable[[str], str | None]) -> list[str]:
     """
     found: dict[str, None] = {}
     for text, where in _entries(spec):
-        url = normalize(text if "://" in text or ":" in text.split("/")[0] else f"https://{text}")
+        url = normalize(f"http://{text}" if _names_host(text) else text)
         if url is None:
             raise ConfigError(
-                f"seed {text[:_SHOWN]!r}{where} is no http or https URL; "
-                "expected something like https://example.com/"
+                f"seed {text[:_SHOWN]!r}{where} is no http or https URL; {_remedy(text)}"
+                f"{'' if where or len(spec.split()) == 1 else _SEPARATED}"
             )
         found[url] = None
     if not found:
-        source = f"{spec} contains none" if spec.startswith("@") else "none given"
-        raise ConfigError(f"no seeds: {source}; say -a seeds=https://example.com/ or seeds=@file")
+        raise ConfigError(
+            f"no seeds: {spec[:_SHOWN]!r} has none; expected URLs such as https://example.com/, or "
+            "@file with one a line"
+        )
     return list(found)
+
+
+_SEPARATED = " (white space separates seeds; in a URL it is written %20)"
+
+
+def _names_host(text: str) -> bool:
+    """Tell whether a text without a scheme begins with a host that can be meant for one."""
+    match = _WITHOUT_SCHEME.fullmatch(text)
+    return match is not None and (
+        "." in match["host"] or match["host"][0] == "[" or match["host"].lower() == "localhost"
+    )
+
+
+def _remedy(text: str) -> str:
+    match = _WITHOUT_SCHEME.fullmatch(text)
+    if match is not None and match["host"].isalnum():
+        return f"a name without a dot needs its scheme: http://{match['host'][:_SHOWN]}/"
+    return "expected something like https://example.com/"
 
 
 def _entries(spec: str) -> Iterator[tuple[str, str]]:
@@ -60,16 +86,12 @@ def _split(spec: str) -> list[str]:
     parts: list[str] = []
     for word in spec.split():
         for piece in word.split(","):
-            if parts and piece and not _begins_url(piece) and word.find(piece) > 0:
+            begins = "://" in piece or _names_host(piece)
+            if parts and piece and not begins and word.find(piece) > 0:
                 parts[-1] += f",{piece}"
             elif piece:
                 parts.append(piece)
     return parts
-
-
-def _begins_url(piece: str) -> bool:
-    host = piece.split("/", maxsplit=1)[0].split(":", maxsplit=1)[0]
-    return "://" in piece or "." in host or host == "localhost"
 
 
 def _lines(path: Path) -> list[str]:

@@ -8,6 +8,7 @@ not grow any more may go to an object store: :mod:`~crawler.store.uploads` has t
 
 from crawler.store.archive import ArchiveReader
 from crawler.store.cdxj import Indexed, surt
+from crawler.store.growing import check_committed
 from crawler.store.http_message import Exchange, payload_digest
 from crawler.store.jsonl import JsonLines, Line, to_json
 from crawler.store.lock import JobLock, sync_directory
@@ -54,6 +55,7 @@ __all__ = [
     "VisitRow",
     "WarcWriter",
     "all_pages",
+    "check_committed",
     "masked",
     "page_record",
     "payload_digest",

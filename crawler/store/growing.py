@@ -12,6 +12,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def check_committed(path: Path, committed: int) -> None:
+    """See that a file has at least its committed length in bytes.
+
+    Raises:
+        StoreError: It is shorter, or missing.
+        OSError: It cannot be looked at.
+    """
+    there = path.exists()
+    size = path.stat().st_size if there else 0
+    if size >= committed:
+        return
+    found = f"has {size:,} bytes" if there else "is missing"
+    raise StoreError(
+        f"{path} {found}, but {committed:,} bytes were committed: it was changed, cut or removed "
+        "by something else; restore it, or start anew with another JOBDIR"
+    )
+
+
 class Growing:
     """A file that is appended to in memory, and on disk by whole appends."""
 
@@ -28,13 +46,7 @@ class Growing:
 
     def _reopen(self, committed: int) -> None:
         try:
-            size = self.path.stat().st_size if self.path.exists() else 0
-            if size < committed:
-                raise StoreError(
-                    f"{self.path} has {size} bytes, but {committed} were committed: "
-                    "it was changed or cut by something else; restore it, or start anew "
-                    "with another JOBDIR"
-                )
+            check_committed(self.path, committed)
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
             os.ftruncate(self._file, committed)
         except OSError as error:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from crawler.errors import StoreError
+from crawler.store.growing import check_committed
 from crawler.store.lock import sync_directory
 
 if TYPE_CHECKING:
@@ -59,14 +60,8 @@ class JsonLines:
         self.path = path
         self._when = when
         try:
+            check_committed(path, committed)
             new = not path.exists()
-            size = 0 if new else path.stat().st_size
-            if size < committed:
-                raise StoreError(
-                    f"{path} has {size} bytes, but {committed} were committed: "
-                    "it was changed or cut by something else; restore it, or start anew "
-                    "with another JOBDIR"
-                )
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
             os.ftruncate(self._file, committed)
             if new:

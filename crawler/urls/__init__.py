@@ -19,6 +19,7 @@ compare the *sent* URLs before taking the target for a page seen already.
 """
 
 from crawler.urls.canonical import LONGEST_HREF, RULES_VERSION, Canonicalizer
+from crawler.urls.domain import read_domain
 from crawler.urls.fingerprint import fingerprint, host_hash
 from crawler.urls.host import (
     Network,
@@ -54,5 +55,6 @@ __all__ = [
     "may_be_a_site",
     "origin",
     "parse_networks",
+    "read_domain",
     "site_of",
 ]

@@ -170,7 +170,10 @@ DAMAGES = {
     "an SST file is missing": (lambda job: largest_sst(job).unlink(), ".sst"),
     "an SST file is cut": (lambda job: cut(largest_sst(job), 0.5), ".sst"),
     "pages.jsonl is cut": (keep_one_line, "pages.jsonl has"),
-    "pages.jsonl is missing": (lambda job: (job / "pages.jsonl").unlink(), "pages.jsonl has 0"),
+    "pages.jsonl is missing": (
+        lambda job: (job / "pages.jsonl").unlink(),
+        "pages.jsonl is missing",
+    ),
     "store and lines are missing": (
         lambda job: (shutil.rmtree(job / "frontier"), (job / "pages.jsonl").unlink()),
         "warc and catalog.sqlite and committed but no frontier",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -191,13 +192,66 @@ def test_help_explains_the_arguments():
     assert "docs/output.md" in shown
 
 
+def script(name, *arguments, cwd=ROOT):
+    """Run one of the scripts; return its exit code and what it says."""
+    command = [ROOT / "scripts" / name, *arguments]
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
 @pytest.mark.parametrize(("arguments", "code"), [(["--help"], 0), ([], 2)])
-def test_the_script_explains_itself(arguments, code):
-    """``scripts/crawl`` says how it is used, and refuses to start without a seed."""
-    command = [ROOT / "scripts" / "crawl", *arguments]
-    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert shown.returncode == code
-    assert "scripts/crawl SEED" in (shown.stdout if code == 0 else shown.stderr)
+def test_the_script_explains_itself(arguments, code, tmp_path):
+    """``scripts/crawl`` says how it is used, wherever it is called, and wants a seed."""
+    shown = script("crawl", *arguments, cwd=tmp_path)
+    assert shown[0] == code
+    assert "scripts/crawl SEED" in shown[1 if code == 0 else 2]
+
+
+@pytest.mark.parametrize("name", ["test", "check", "bench"])
+def test_every_script_explains_itself_at_once(name, tmp_path):
+    """Help is there without an environment, before anything is installed."""
+    scripts = shutil.copytree(ROOT / "scripts", tmp_path / "scripts")
+    done = subprocess.run([scripts / name, "--help"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip()
+    assert [path.name for path in tmp_path.iterdir()] == ["scripts"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["a.example", "--bogus"], "there is no option --bogus"),
+        (["a.example", "-s"], "-s needs a value"),
+        (["a.example", "--set"], "--set needs a value"),
+        (["a.example", "-a", "seeds=b.example"], "seeds are given twice"),
+        (["a.example", "@seeds.txt"], "a file of seeds, @file, goes without other seeds"),
+    ],
+)
+def test_the_script_refuses_what_cannot_be_meant(arguments, said):
+    """One line names what is wrong, before anything is installed."""
+    code, _, told = script("crawl", *arguments)
+    assert code == 2
+    assert told.startswith(f"scripts/crawl: {said}")
+    assert told.count("\n") == 1
+
+
+def test_the_script_takes_paths_from_where_it_is_called(tmp_path):
+    """Files of seeds and sitemaps, output and settings are those of the directory of the user."""
+    if not (ROOT / ".venv" / "installed-requirements-dev").exists():
+        pytest.skip("there is no .venv for the script to use: scripts/test makes it")
+    listing = {"body": "http://{host}:{port}/listed", "content_type": "text/plain"}
+    pages = {"/": "<p>home", "/listed": "<p>listed", "/map.txt": listing}
+    with LocalWeb("tests.support.sites:table_site", {"hosts": {"*": pages}}) as web:
+        (tmp_path / "seeds.txt").write_text(f"{web.url('/')}\n")
+        (tmp_path / "maps.txt").write_text(f"{web.url('/map.txt')}\n")
+        for starts, jobdir in (("@seeds.txt",), "a"), (("-a", "sitemaps=@maps.txt"), "b"):
+            where = ("--set", f"JOBDIR={jobdir}", "--logfile=crawl.log")
+            code, _, said = script("crawl", *starts, *where, "--set=LOG_LEVEL=INFO", cwd=tmp_path)
+            assert code == 0, said
+        asked = {hit.path for hit in web.log()}
+    assert {"/", "/map.txt", "/listed"} <= asked
+    made = {path.name for path in tmp_path.iterdir()}
+    assert made == {"seeds.txt", "maps.txt", "a", "b", "crawl.log"}
+    assert (tmp_path / "a" / "pages.jsonl").stat().st_size
 
 
 def test_ctrl_c_ends_gracefully(tmp_path):

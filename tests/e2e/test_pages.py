@@ -196,9 +196,21 @@ def test_no_page_drives_a_terminal(job, how):
 
 
 def test_a_list_fits_a_terminal(job):
-    """On a terminal no line is wider than it is; in a pipe nothing is cut."""
+    """On a terminal no line is wider than it is, and half of it is the URL's."""
     shown = on_a_terminal(job[0], "list", "--limit", "5").splitlines()
     assert max(map(len, shown)) <= 80
+    assert shown[0].split() == ["fetched", "outcome", "url"]
+    assert all(job[1].rpartition(".")[0] in line for line in shown[1:6])
+
+
+def test_a_list_in_json_has_what_the_catalog_knows(job):
+    """No field is null because nobody looked: those of the line alone are not there."""
+    listed = [json.loads(one) for one in good(job[0], "list", "--limit", 0, "--json").splitlines()]
+    exported = [json.loads(one) for one in good(job[0], "export").splitlines()]
+    left_out = {"headings", "text", "simhash", "outlinks", "truncated"}
+    for one, other in zip(listed, exported, strict=True):
+        assert one.keys() == other.keys() - left_out
+        assert {**other, **one} == other
 
 
 # --- export -----------------------------------------------------------------------------
@@ -206,7 +218,7 @@ def test_a_list_fits_a_terminal(job):
 
 def exported(jobdir, file, *args):
     """Export to a file whose ending is the format."""
-    good(jobdir, "export", "--format", file.suffix[1:], "-o", file, *args)
+    good(jobdir, "export", "-o", file, *args)
     assert [path.name for path in file.parent.iterdir()] == [file.name]
     return file
 
@@ -296,6 +308,10 @@ def test_other_settings_make_other_lines_and_a_check_says_so(job):
     stored = len(read_lines(jobdir / "pages.jsonl"))
     assert (code, output) == (1, b"")
     assert f"lines: 0 same, {stored} changed, {near} new, 0 gone\n" in said
+    first = read_lines(jobdir / "pages.jsonl")[0]["url"]
+    assert f"pages: changed: {first}: simhash\n" in said
+    assert said.count("pages: changed: ") + said.count("pages: new: ") == 10
+    assert f"pages: these are the first 10 of {stored + near:,} differences\n" in said
 
 
 def test_a_filter_chooses_lines_and_no_verdicts(job):
@@ -382,15 +398,18 @@ def test_all_of_it_works_while_the_crawl_runs(tmp_path):
         (["list", "--since", "now"], "--since now: expected a date or time in ISO 8601"),
         (["list", "--type", "html"], "--type html: expected a media type, such as text/html"),
         (["list", "--limit", "-1"], "--limit -1: expected a whole number, 0 for all"),
-        (["list", "--domain", "www.example.com"], "registrable domain: example.com"),
+        (["list", "--domain", "www.example.com"], "and no host below it: example.com"),
         (["list", "-s", "POLITENESS_DELAI=1"], "did you mean POLITENESS_DELAY?"),
         (["show", "example.com"], "expected a URL with http:// or https://"),
-        (["show", "0" * 32], "no page has this url_hash"),
+        (["show", "0" * 32], "no page has this url_hash; scrapy pages list --json shows"),
         (["show", "http://example.com/"], "nor was example.com at all"),
         (["export", "--format", "xml"], "invalid choice: 'xml'"),
         (["export", "-o", "/nowhere/x"], "-o /nowhere/x: cannot be written: No such file"),
         (["export", "-o", "/"], "-o /: is a directory"),
+        (["export", "-o", "x.csv", "--format", "jsonl"], "name a file .jsonl"),
+        (["reprocess", "-o", "x.csv"], "lines made again are JSON lines"),
         (["reprocess", "--newest"], "unknown: --newest; see scrapy pages reprocess -h"),
+        (["nope"], "argument ACTION: invalid choice: 'nope'"),
         ([], "say what to do: list, show, export or reprocess"),
     ],
 )
@@ -407,6 +426,10 @@ def test_a_mistyped_url_is_answered_with_similar_ones(job):
     code, _, said = pages(jobdir, "show", base + "/same/O")
     assert code == 2
     assert f"was not fetched by this crawl; similar: {base}/same/" in said
+    assert said.endswith("; scrapy explain URL says why\n")
+    assert pages(jobdir, "show", "http://example.com/")[2].endswith(
+        "; scrapy explain URL says why\n"
+    )
 
 
 def test_a_page_without_an_answer_or_a_text_says_so(job):
@@ -417,14 +440,20 @@ def test_a_page_without_an_answer_or_a_text_says_so(job):
 
 
 def test_a_directory_without_a_crawl_is_refused(tmp_path):
-    """Missing directory, catalog and archive are named, with the settings that bring them."""
+    """What is missing is named: the directory, the crawl, or else catalog and archive, with the
+    settings that bring them.
+    """
     code, _, said = pages(tmp_path / "none", "list")
     assert code == 2
     assert f"JOBDIR '{tmp_path / 'none'}' is no directory" in said
     (tmp_path / "empty").mkdir()
-    assert "STORE_CATALOG_ENABLED=false" in pages(tmp_path / "empty", "list")[2]
-    assert "STORE_WARC_ENABLED=false" in pages(tmp_path / "empty", "reprocess")[2]
+    for action in ("list", "reprocess"):
+        assert f"{tmp_path / 'empty'} holds no crawl" in pages(tmp_path / "empty", action)[2]
     assert not list((tmp_path / "empty").iterdir())
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "pages.jsonl").touch()
+    assert "STORE_CATALOG_ENABLED=false" in pages(tmp_path / "bare", "list")[2]
+    assert "STORE_WARC_ENABLED=false" in pages(tmp_path / "bare", "reprocess")[2]
 
 
 def test_a_catalog_of_another_crawl_is_refused(copy, tmp_path):

@@ -212,6 +212,8 @@ def test_visits_are_listed_newest_first(tmp_path):
         ("/api/v1/pages?cursor=%FF", 422, "cursor", "expected `cursor` of an answer"),
         ("/api/v1/pages?since=yesterday", 422, "since", "expected ISO 8601"),
         ("/api/v1/pages?domain=http://a/", 422, "domain", "expected a registrable domain"),
+        ("/api/v1/pages?domain=127.0.0.1:80", 422, "domain", "without a port: 127.0.0.1"),
+        ("/api/v1/pages?domain=www.a.test", 422, "domain", "no host below it: a.test"),
         ("/api/v1/pages?type=html", 422, "type", "such as text/html"),
         ("/api/v1/pages?outcome=ok", 422, "outcome", "'stored'"),
         ("/api/v1/pages?order=up", 422, "order", "'asc' or 'desc'"),
@@ -301,6 +303,8 @@ def test_the_page_for_people_needs_no_network(api):
     assert "script" not in answer.headers["Content-Security-Policy"]
     assert "<script" not in answer.text
     assert "https://" not in answer.text.replace("https://example.com/", "")
+    assert "`" not in answer.text, "code is marked by HTML"
+    assert "<code>url_hash</code>" in answer.text
     assert api.get("/").body == answer.body
 
 

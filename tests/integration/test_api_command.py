@@ -83,9 +83,11 @@ def test_settings_say_where_and_for_whom(archived):
 
 
 def test_a_crawl_that_is_not_there_is_refused(tmp_path):
-    """The message names the catalog that is missing; nothing is made."""
-    assert "catalog.sqlite" in refused("--jobdir", str(tmp_path / "none"), "--port", "0")
-    assert not (tmp_path / "none").exists()
+    """The message says that there is no crawl, and where; nothing is made."""
+    said = refused("--jobdir", str(tmp_path / "none"), "--port", "0")
+    assert f"JOBDIR '{tmp_path / 'none'}' is no directory" in said
+    assert f"{tmp_path} holds no crawl" in refused("--jobdir", str(tmp_path), "--port", "0")
+    assert not [*tmp_path.iterdir()]
 
 
 def test_an_open_door_is_refused(archived):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -177,8 +178,14 @@ def test_an_unusable_setting_is_refused(scrapy):
     assert "did you mean POLITENESS_DELAY?" in done.stderr
 
 
-def test_the_state_of_a_crawl_as_json(scrapy, web, tmp_path):
-    """The project's own command is found beside Scrapy's."""
-    crawl([web.url()], "-a", "max_pages=1", jobdir=tmp_path / "job").check()
-    told = json.loads(clean(scrapy("frontier", "--json", "-s", f"JOBDIR={tmp_path / 'job'}")))
+def test_the_state_of_a_crawl_is_shown(scrapy, web, tmp_path):
+    """The project's own command is found beside Scrapy's; as JSON, and as columns."""
+    crawl([web.url()], "-a", "max_pages=1", "-a", "deny=/docs", jobdir=tmp_path / "job").check()
+    where = ("-s", f"JOBDIR={tmp_path / 'job'}")
+    told = json.loads(clean(scrapy("frontier", "--json", *where)))
     assert told["directory"] == str(tmp_path / "job")
+    lines = clean(scrapy("frontier", *where)).splitlines()
+    assert f"{told['discovered']} URLs discovered on 1 host, " in lines[0]
+    states = [line for line in lines if re.fullmatch(r"  (rejected: )?\w+ +[\d,]+", line)]
+    assert len(states) == len(told["done"]) + len(told["rejected"]) > 1
+    assert len({*map(len, states)}) == 1, "the numbers are no column"

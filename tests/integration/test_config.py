@@ -51,6 +51,8 @@ def web(*arguments: str) -> list[str]:
 REFUSALS = {
     "no seeds": Refusal(web(), ["no seeds", "-a seeds=https://example.com/"]),
     "empty seeds": Refusal(web("seeds=, ,"), ["no seeds"]),
+    "a seed that is a word": Refusal(web("seeds=foo"), ["'foo'", "http://foo/"]),
+    "unknown option": Refusal([*web(SEED), "--bogus"], ["there is no option --bogus", "crawl -h"]),
     "bad seed": Refusal(
         web("seeds=http://127.0.0.1:9/,ftp://a.example/x"), ["'ftp://a.example/x'"]
     ),

@@ -68,3 +68,25 @@ def test_the_pipeline_of_the_type_runs(result):
     """It came with the module, and saw the pages of its type that were stored."""
     lines = (result.jobdir / "calendars.txt").read_text("utf-8").splitlines()
     assert sorted(line.rpartition("/")[2] for line in lines) == ["all.ics", "download"]
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("def parse(:", "PARSING_TYPES: mine='mine' is no module with a CONTENT_TYPE: SyntaxError"),
+        (
+            "import crawler.parsing as p\nCONTENT_TYPE = p.ContentType(id,pipelines={'mine.P': 9})",
+            "PARSING_TYPES: the pipeline 'mine.P' of a content type cannot be imported",
+        ),
+    ],
+    ids=["syntax", "pipeline"],
+)
+def test_a_module_that_cannot_be_used_is_refused_in_one_line(tmp_path, monkeypatch, source, said):
+    """The exit code is that of a refusal, and no traceback hides what is wrong."""
+    (tmp_path / "mine.py").write_text(source)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    mine = options(PARSING_TYPES=json.dumps({"mine": "mine"}))
+    refused = crawl("http://127.0.0.1:9/", *mine, jobdir=tmp_path / "job")
+    assert refused.exit_code == 2
+    assert said in refused.stderr.splitlines()[-1]
+    assert "Traceback" not in refused.stderr

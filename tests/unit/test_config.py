@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
-from crawler.config import Config
+from crawler.config import Config, add_pipelines
 from crawler.errors import ConfigError
 from crawler.model import Reason
 from crawler.table import PREFIXES, TABLE, JsonObject, read_one
@@ -291,18 +291,27 @@ def test_endings_that_the_operator_names_are_skipped():
 
 def test_a_type_brings_its_pipelines(monkeypatch):
     """They stand beside those of the project; an order or a None of the settings' own stands."""
-    from crawler.config import add_pipelines
-
     types = Config.read(project_settings()).types
-    monkeypatch.setattr(type(types), "pipelines", {"a.A": 950, "b.B": 960, "c.C": 970})
+    a, c = "collections.Counter", "collections.deque"  # what can be imported
+    monkeypatch.setattr(type(types), "pipelines", {a: 950, "b.B": 960, c: 970})
     settings = project_settings()
-    mine = {**settings.getdict("ITEM_PIPELINES"), "a.A": 1, "b.B": None}
+    mine = {**settings.getdict("ITEM_PIPELINES"), a: 1, "b.B": None}
     settings.set("ITEM_PIPELINES", mine, "project")
     add_pipelines(settings, types)
-    assert settings.getdict("ITEM_PIPELINES") == {**mine, "c.C": 970}
+    assert settings.getdict("ITEM_PIPELINES") == {**mine, c: 970}
     settings.set("ITEM_PIPELINES", {}, "cmdline")
     add_pipelines(settings, types)
     assert not settings.getdict("ITEM_PIPELINES")
+
+
+@pytest.mark.parametrize("path", ["no_such_module.Pipeline", "collections.NoSuchPipeline"])
+def test_a_pipeline_of_a_type_that_is_not_there_is_refused(monkeypatch, path):
+    """Setting and pipeline are named in one line, before the crawl begins."""
+    types = Config.read(project_settings()).types
+    monkeypatch.setattr(type(types), "pipelines", {path: 950})
+    with pytest.raises(ConfigError, match="PARSING_TYPES: the pipeline") as caught:
+        add_pipelines(project_settings(), types)
+    assert repr(path) in str(caught.value)
 
 
 def test_no_setting_goes_untested():

@@ -12,7 +12,6 @@ from starlette.datastructures import QueryParams
 
 from crawler.api.parameters import (
     PageFilter,
-    read_domain,
     read_hash,
     read_media_type,
     read_time,
@@ -59,40 +58,9 @@ def test_what_is_no_time_is_refused(text):
 @given(st.text())
 def test_any_text_is_read_or_refused(text):
     """Nothing but a ValueError comes of a text."""
-    for read in (read_time, read_domain, read_media_type, read_hash):
+    for read in (read_time, read_media_type, read_hash):
         with contextlib.suppress(ValueError):
             read(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "domain"),
-    [
-        ("example.com", "example.com"),
-        ("EXAMPLE.com.", "example.com"),
-        ("bücher.example", "xn--bcher-kva.example"),
-        ("127.0.0.1", "127.0.0.1"),
-        ("localhost", "localhost"),
-    ],
-)
-def test_a_domain_is_brought_to_the_form_of_the_catalog(text, domain):
-    """Case, root dot and script do not matter."""
-    assert read_domain(text) == domain
-
-
-@pytest.mark.parametrize(
-    "text", ["", "http://example.com", "example.com/a", "a b", "user@example.com", "a?b", "\0"]
-)
-def test_what_is_no_domain_is_refused(text):
-    """Neither a URL nor a part of one is a domain."""
-    with pytest.raises(ValueError, match=r"expected a registrable domain"):
-        read_domain(text)
-
-
-def test_a_media_type_has_no_parameters():
-    """Case does not matter; a charset is not part of it."""
-    assert read_media_type("Text/HTML") == "text/html"
-    with pytest.raises(ValueError, match="without parameters"):
-        read_media_type("text/html; charset=utf-8")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import sys
 from types import ModuleType
 
@@ -223,8 +225,64 @@ def test_what_a_module_raises_is_the_error_of_its_document():
         raise ValueError("no good" * 99)
 
     found = read(ContentType(fail), document())
-    assert found.error.startswith("ValueError: no good")
+    assert re.match(rf"{__name__}, test_types.py line \d+: ValueError: no good", found.error)
     assert len(found.error) == 200
+
+
+def test_the_traceback_of_a_module_is_for_those_who_debug_it(caplog):
+    """The log has it, with the URL and the module, at the level DEBUG."""
+    with caplog.at_level(logging.DEBUG, "crawler.parsing"):
+        read(ContentType(lambda _: {}["boom"]), document())
+    (record,) = caplog.records
+    assert (record.levelname, record.getMessage()) == (
+        "DEBUG",
+        f"http://a.test/dir/: {__name__} raised:",
+    )
+    assert record.exc_info[0] is KeyError
+
+
+@pytest.mark.parametrize(
+    ("field", "rule"),
+    [
+        ({"media": "text/calendar"}, r"media='text/calendar': .* such as \('text/calendar',\)"),
+        ({"media": ["text/calendar"]}, "expected a tuple of str"),
+        ({"media": ("Text/Calendar",)}, "'Text/Calendar' never matches; write 'text/calendar'"),
+        ({"media": ("text/x; charset=a",)}, "never matches; write 'text/x'"),
+        ({"signatures": b"BEGIN"}, r"such as \(b'BEGIN',\)"),
+        ({"signatures": ("BEGIN",)}, "expected a tuple of bytes"),
+        ({"extensions": "ics"}, r"such as \('ics',\)"),
+        ({"extensions": (".ics",)}, "'.ics' never matches; write 'ics'"),
+        ({"requires": "icalendar==6"}, r"such as \('icalendar==6',\)"),
+    ],
+)
+def test_a_declaration_that_never_matches_is_refused(field, rule):
+    """A text for a tuple, or another spelling, names the field, the rule and the remedy."""
+    with pytest.raises((TypeError, ValueError), match=rule):
+        ContentType(_nothing, **field)
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("def parse(:", "SyntaxError: .*broken_type.py, line 1"),
+        ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        (
+            "import crawler.parsing as p; CONTENT_TYPE = p.ContentType(print, media='text/x')",
+            "TypeError: media='text/x': expected a tuple",
+        ),
+    ],
+    ids=["syntax", "import", "error", "declaration"],
+)
+def test_a_module_that_breaks_stops_the_start(tmp_path, monkeypatch, source, reason):
+    """Whatever it raises when it is imported is said in one line, with setting and module."""
+    (tmp_path / "broken_type.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "broken_type", raising=False)
+    with pytest.raises(ConfigError, match=reason) as caught:
+        ContentTypes.named({"broken": "broken_type"})
+    assert str(caught.value).startswith("PARSING_TYPES: broken='broken_type' is no module")
+    assert "\n" not in str(caught.value)
 
 
 def test_directives_in_headers_hold_for_any_type():

@@ -35,7 +35,8 @@ def test_options_become_a_query():
     [
         ("domain", "", "expected a registrable domain"),
         ("domain", "https://example.com/", "expected a registrable domain"),
-        ("domain", "www.example.co.uk", "by registrable domain: example.co.uk"),
+        ("domain", "www.example.co.uk", "and no host below it: example.co.uk"),
+        ("domain", "127.0.0.1:8767", "registrable domain, without a port: 127.0.0.1"),
         ("since", "yesterday", "ISO 8601"),
         ("until", "2026-13-01", "ISO 8601"),
         ("status", "99", "100 to 999"),

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from crawler.errors import ConfigError
+from crawler.errors import ConfigError, QueryError
 from crawler.reading.records import COLUMNS, joined
-from crawler.reading.writers import FORMATS
+from crawler.reading.writers import FORMATS, check_lines_name, format_of
 from tests.support.catalog_rows import page
 
 
@@ -78,3 +78,46 @@ def test_parquet_without_its_library_names_the_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ConfigError, match=r"pip install 'pyarrow==\d"):
         written("parquet", record())
+
+
+@pytest.mark.parametrize(
+    ("output", "given", "form"),
+    [
+        (None, None, "jsonl"),
+        (None, "csv", "csv"),
+        ("x", None, "jsonl"),
+        ("/dev/stdout", "csv", "csv"),
+        ("x.csv", None, "csv"),
+        ("a.b/X.CSV", "csv", "csv"),
+        ("x.parquet", None, "parquet"),
+        ("x.ndjson", None, "jsonl"),
+        ("x.json", "jsonl", "jsonl"),
+    ],
+)
+def test_a_file_has_the_format_of_its_name(output, given, form):
+    """Without --format the ending says it, and without an ending it is JSON lines."""
+    assert format_of(output, given) == form
+
+
+@pytest.mark.parametrize(
+    ("output", "given", "said"),
+    [
+        ("x.csv", "jsonl", "-o x.csv: is the name of a csv file, and --format says jsonl"),
+        ("x.jsonl", "parquet", "name a file .parquet"),
+        ("x.json", None, "-o x.json: .json is the ending of none of the formats jsonl, csv"),
+        ("x.csv.gz", None, "say which one with --format"),
+    ],
+)
+def test_no_file_has_a_name_that_is_wrong(output, given, said):
+    """A contradiction, and an ending that says nothing, are refused with the remedy."""
+    with pytest.raises(QueryError) as error:
+        format_of(output, given)
+    assert said in str(error.value)
+
+
+def test_lines_made_again_are_json_lines():
+    """They go to a file of any name but that of another format."""
+    for name in (None, "new", "x.jsonl", "x.new"):
+        check_lines_name(name)
+    with pytest.raises(QueryError, match="is the name of a csv file"):
+        check_lines_name("x.csv")

@@ -25,9 +25,17 @@ SPECS = {
         ["http://b.example/", "http://a.example/"],
     ),
     "normalised": ("HTTP://A.Example:80/b/../c#d", ["http://a.example/c"]),
-    "no scheme": ("a.example", ["https://a.example/"]),
-    "no scheme, path": ("a.example/x?y=1", ["https://a.example/x?y=1"]),
-    "no scheme, several": ("a.example,b.example", ["https://a.example/", "https://b.example/"]),
+    "no scheme": ("a.example", ["http://a.example/"]),
+    "no scheme, path": ("a.example/x?y=1", ["http://a.example/x?y=1"]),
+    "no scheme, query": ("a.example?y=http://b/", ["http://a.example/?y=http://b/"]),
+    "no scheme, several": ("a.example,b.example", ["http://a.example/", "http://b.example/"]),
+    "no scheme, port": ("a.example:81,b.example", ["http://a.example:81/", "http://b.example/"]),
+    "no scheme, address": ("127.0.0.1:8767/x", ["http://127.0.0.1:8767/x"]),
+    "no scheme, address v6": (
+        "127.0.0.1,[::1]:81/x,[::1]",
+        ["http://127.0.0.1/", "http://[::1]:81/x", "http://[::1]/"],
+    ),
+    "no scheme, international": ("bücher.example/ä", ["http://xn--bcher-kva.example/%C3%A4"]),
     "comma in a path": ("http://a.example/1,2", ["http://a.example/1,2"]),
     "comma in a query": (
         "http://a.example/?x=1,2,http://b.example/",
@@ -36,7 +44,8 @@ SPECS = {
     "empty parts": (",http://a.example/,,", ["http://a.example/"]),
     "port": ("http://127.0.0.1:8080/", ["http://127.0.0.1:8080/"]),
     "address v6": ("http://[::1]:8080/", ["http://[::1]:8080/"]),
-    "localhost": ("http://localhost/,localhost/x", ["http://localhost/", "https://localhost/x"]),
+    "localhost": ("http://localhost/,localhost/x", ["http://localhost/", "http://localhost/x"]),
+    "localhost, port": ("LocalHost:81", ["http://localhost:81/"]),
     "international": ("http://bücher.example/", ["http://xn--bcher-kva.example/"]),
 }
 
@@ -57,6 +66,13 @@ def test_specs_are_read(spec, seeds):
         "http://a:b/",
         "//",
         "javascript:1",
+        "foo",
+        "foo:80",
+        "foo/bar.html",
+        "user@a.example",
+        "a.example:port",
+        "::1",
+        "//a.example/",
     ],
 )
 def test_a_bad_seed_is_named(spec):
@@ -66,10 +82,24 @@ def test_a_bad_seed_is_named(spec):
     assert f"seed {spec!r} is no http or https URL" in str(caught.value)
 
 
+@pytest.mark.parametrize("spec", ["foo", "foo/", "foo:8080/a.b"])
+def test_a_word_is_no_host_unasked(spec):
+    """A name without a dot is more likely a slip than a host; the message says how to mean it."""
+    with pytest.raises(ConfigError, match="without a dot needs its scheme: http://foo/"):
+        read_seeds(spec, normalize)
+    assert read_seeds("http://foo/", normalize) == ["http://foo/"]
+
+
+def test_a_url_with_a_space_is_two_words():
+    """The second half is refused, and the message says what separates seeds."""
+    with pytest.raises(ConfigError, match=r"seed 'page' .*white space separates seeds; .* %20"):
+        read_seeds("http://a.example/my page", normalize)
+
+
 @pytest.mark.parametrize("spec", ["", " ", ",", " ,, "])
 def test_no_seed_at_all_is_refused(spec):
-    """Without a seed there is nothing to crawl; the message shows how to give one."""
-    with pytest.raises(ConfigError, match="no seeds: none given; say -a seeds="):
+    """Without a seed there is nothing to crawl; the message shows what one looks like."""
+    with pytest.raises(ConfigError, match=r"no seeds: .* has none; expected URLs such as https://"):
         read_seeds(spec, normalize)
 
 
@@ -94,7 +124,7 @@ FILES = {
         ["http://a.example/", "http://b.example/"],
     ),
     "byte order mark": (b"\xef\xbb\xbfhttp://a.example/\n", ["http://a.example/"]),
-    "no scheme": (b"a.example\n", ["https://a.example/"]),
+    "no scheme": (b"a.example\n", ["http://a.example/"]),
     "a comma is part of a line": (
         b"http://a.example/?x=1,b.example\n",
         ["http://a.example/?x=1,b.example"],

@@ -91,7 +91,8 @@ def test_a_file_shorter_than_committed_is_refused(path, left):
         path.write_bytes(path.read_bytes()[:left])
     with pytest.raises(StoreError) as caught:
         JsonLines(path, committed=committed)
-    for part in (str(path), f"{left or 0} bytes", f"{committed} were committed", "JOBDIR"):
+    found = "is missing" if left is None else f"has {left} bytes"
+    for part in (f"{path} {found}, but {committed} bytes were committed", "JOBDIR"):
         assert part in str(caught.value)
     assert path.exists() is (left is not None)
 

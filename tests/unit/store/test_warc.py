@@ -487,7 +487,8 @@ def test_a_file_shorter_than_committed_is_refused(tmp_path, suffix, left):
         path.write_bytes(data[:left])
     with pytest.raises(StoreError) as caught:
         _open(tmp_path, committed)
-    for part in (str(path), f"{left or 0} bytes", f"{committed[path.name]} were", "JOBDIR"):
+    found = f"has {left} bytes" if left else "is missing"
+    for part in (f"{path} {found}, but {committed[path.name]} bytes were", "JOBDIR"):
         assert part in str(caught.value)
 
 
