@@ -86,7 +86,7 @@ def _left(job: Job) -> str:
 
 def _traps(job: Job) -> str:
     """Say which rules have kept how many URLs from being fetched, and where that is written."""
-    stops = [stop for stop in job.lookout.reported if stop.holds]
+    stops = [stop for stop in job.lookout.reported if stop.holds and stop.rejected]
     if not stops or job.directory is None:
         return ""
     scripts = sum(stop.reason is Reason.PARAMETER for stop in stops)

@@ -19,6 +19,7 @@ from crawler.traps.report import (
     domain_figures,
     group_figures,
     pattern_figures,
+    read_rules,
     read_stops,
 )
 from crawler.traps.rules import Rules, Ruling
@@ -180,6 +181,11 @@ class Traps:
 
     def release_all(self) -> Iterator[tuple[Reason, Discovery]]:
         """Give out all that is kept, whatever the rules say."""
+        self._library.flush()
+        for scope, _, rule in read_rules(self._rows, self._options):
+            rule.trickle.release()
+            self._rows.put(scope, rule.encode())
+        self._library.forget()  # what it holds has the old counts
         yield from self._give_out(ASIDE)
 
     def _give_out(self, prefix: bytes) -> Iterator[tuple[Reason, Discovery]]:
