@@ -22,8 +22,8 @@ Stages hold the decisions and know neither Scrapy nor a clock nor a socket:
 
 The shell moves values between Scrapy and the stages:
 
-* ``table`` (of settings), ``config`` (their values), ``arguments`` (of the spider), ``settings``
-  (Scrapy's own)
+* ``table`` (of settings), ``borrowed`` (those of Scrapy's that are checked), ``config`` (their
+  values), ``arguments`` (of the spider), ``settings`` (Scrapy's own)
 * ``job``         puts everything of one crawl together, in its ``directory``: ``admission`` (what
   belongs to it), ``discovery`` (what an answer leads to) and ``consequences`` (what it means);
   ``commit`` makes results durable, ``ledger`` keeps what other stages store with the frontier,

@@ -12,6 +12,7 @@ from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.log import get_scrapy_root_handler
 
+from crawler.borrowed import unused
 from crawler.extensions.summary import progress_line, summary
 from crawler.job import Job
 from crawler.printable import printable
@@ -54,6 +55,8 @@ class Report:
         self._job = Job.of(self._crawler)
         self._started_at = self._job.now()
         self._samples = deque([(self._started_at, self._job.frontier.counts.stored)], maxlen=11)
+        for sentence in unused(self._crawler.settings):
+            logger.warning("%s", sentence)
         self._warn_without_contact(spider)
         if self._job.resumed:
             counts = self._job.frontier.counts
