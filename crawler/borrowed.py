@@ -76,4 +76,4 @@ def unused(settings: BaseSettings) -> Iterator[str]:
         priority, value = settings.getpriority(name) or 0, settings.get(name)
         shipped = priority == _PROJECT and value == _SHIPPED.get(name)
         if priority >= _PROJECT and not shipped:
-            yield f"{name}={value} has no say in a crawl: {instead}"
+            yield f"{name}={value} has no say in a crawl; {instead}"

@@ -13,6 +13,7 @@ from crawler.clock import SystemClock, iso_utc
 from crawler.directory import shown_directory
 from crawler.errors import CrawlerError
 from crawler.inspection import Inspection, inspect
+from crawler.numbers import counted
 from crawler.printable import printable
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Command(ScrapyCommand):
 
 def _text(found: Inspection, *, check: bool) -> str:
     counts = found.counts
-    size = f"{counts.discovered:,} URLs discovered on {found.hosts:,} hosts"
+    size = f"{counted(counts.discovered, 'URL')} discovered on {counted(found.hosts, 'host')}"
     ways = f"queued {counts.queued:,}, waiting {counts.waiting:,}"
     ends = f"done {counts.done.total():,}, rejected {counts.rejected.total():,}"
     lines = [
@@ -80,5 +81,5 @@ def _text(found: Inspection, *, check: bool) -> str:
         lines += [f"    {host:<40} until {iso_utc(at)}" for host, at in found.blocked[:_SHOWN]]
     lines += [f"FAULT: {fault}" for fault in found.faults]
     if check and not found.faults:
-        lines.append(f"checked {found.rows:,} rows: no fault found")
+        lines.append(f"checked {counted(found.rows, 'row')}: no fault found")
     return "\n".join(map(printable, lines))  # URLs and hosts are of strangers

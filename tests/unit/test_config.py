@@ -175,7 +175,7 @@ def test_what_has_no_say_is_told_with_what_has(name):
     """One sentence, also where the neutral value is given by hand: somebody expects something."""
     for value in ("0", "1"):
         [sentence] = unused(project_settings(**{name: value}))
-        assert sentence == f"{name}={value} has no say in a crawl: {UNUSED[name]}"
+        assert sentence == f"{name}={value} has no say in a crawl; {UNUSED[name]}"
     edited = project_settings()
     edited.set(name, 7, priority="project")
     assert len(list(unused(edited))) == 1
