@@ -38,12 +38,12 @@ The shell moves values between Scrapy and the stages:
 * ``network``     resolver with address guard, HTTP handler
 * ``middlewares``, ``spiders``, ``pipelines``, ``extensions``, ``commands``   as in any project
 
-``charter`` keeps with what a crawl was begun. ``inspection`` and ``explanation`` read a job
-directory from outside, ``reading`` what a crawl has kept, ``api`` serves it over HTTP; ``docs``
-writes the generated documents.
+``charter`` keeps with what a crawl was begun. ``inspection`` and ``explanation`` (of
+``facts``) read a job directory from outside, ``reading`` what a crawl has kept, ``api`` serves it
+over HTTP; ``docs`` writes the generated documents.
 
-On the ground lie ``model`` (the values that travel), ``clock``, ``printable`` (text of strangers)
-and ``errors``.
+On the ground lie ``model`` (the values that travel), ``clock``, ``printable`` (text of strangers),
+``numbers`` (with their nouns) and ``errors``.
 """
 
 __version__ = "0.1.0"

@@ -215,6 +215,16 @@ class Traps:
             sub_domains=domain_figures(domain) if domain is not None else {},
         )
 
+    def kept(self, url: str) -> Discovery | None:
+        """Return how a URL was found that was rejected here and is kept; None for any other."""
+        book, shape = self._library.book(url), shape_of(url)
+        for scope in self._rules.scopes(url, book, shape):
+            row = self._rows.get(aside_key(scope, url))
+            if row is not None:
+                _, _, *way = orjson.loads(row)
+                return Discovery([url], *way)
+        return None
+
     def stops(self) -> Iterator[Stop]:
         """Yield every rule that has rejected a URL in this crawl."""
         self._library.flush()
