@@ -152,7 +152,8 @@ class _Reader:
                 if unless is None
                 else f"It is not fetched now: {why}. It will be {unless}."
             )
-            tell_kept(found, self._traps.kept(found.url))
+            seeds = self._charter.seeds if self._charter is not None else ()
+            tell_kept(found, self._traps.kept(found.url), seed=found.url in seeds)
         else:
             self._on_its_way(found, mark, host)
 
@@ -335,6 +336,8 @@ def _limits(reason: Reason, url: str) -> str:
             return f"it has {url.count('&') + 1:,} parameters"
         case Reason.EXTENSION:
             return "its path ends as that of a file that is no page (FRONTIER_SKIP_EXTENSIONS)"
+        case Reason.UNREACHABLE:
+            return "its host does not exist, as look-ups of its name have said time after time"
         case Reason.ADDRESS:
             return "its host has an address that may not be reached (SAFETY_ALLOWED_NETWORKS)"
         case _:

@@ -99,12 +99,14 @@ def tell_finding(found: Explanation, depth: int, referrer: str | None, redirects
     found.add("found", text, depth=depth, referrer=referrer, redirects=redirects)
 
 
-def tell_kept(found: Explanation, kept: Discovery | None) -> None:
+def tell_kept(found: Explanation, kept: Discovery | None, *, seed: bool) -> None:
     """Tell how a rejected URL was found; only those that may be queued again are kept."""
-    if kept is None:
-        found.add("found", "not kept of rejected URLs")
-    else:
+    if kept is not None:
         tell_finding(found, kept.depth, kept.referrer, kept.redirects)
+    elif seed:
+        found.add("found", "a seed", depth=0, referrer=None, redirects=0)
+    else:
+        found.add("found", "not kept of rejected URLs")
 
 
 def tell_row(found: Explanation, row: PageRow, visits: int) -> None:

@@ -69,8 +69,10 @@ def _text(found: Inspection, *, check: bool) -> str:
         f"{found.directory}: {size}, {found.disk_bytes:,} bytes on disk",
         f"  {ways}, {ends}",
     ]
-    lines += [f"  {outcome.value:<20} {n:>12,}" for outcome, n in counts.done.most_common()]
-    lines += [f"  rejected: {why.value:<10} {n:>12,}" for why, n in counts.rejected.most_common()]
+    lines += [f"  {outcome.value:<20} {n:>12,}" for outcome, n in (+counts.done).most_common()]
+    lines += [
+        f"  rejected: {why.value:<10} {n:>12,}" for why, n in (+counts.rejected).most_common()
+    ]
     if found.oldest is not None:
         lines.append(f"  queued for the longest time: {found.oldest}")
     if found.busiest:

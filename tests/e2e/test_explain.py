@@ -137,6 +137,20 @@ def test_how_a_rejected_url_was_found_is_not_kept(crawled):
     assert dict(_explain(jobdir, base + "/private/a").facts)["found"] == "not kept of rejected URLs"
 
 
+def test_a_host_that_does_not_exist_is_told_as_such(tmp_path):
+    """The reason in words, and that it was a seed; the summary has it, too."""
+    seed = "http://no-such-host.invalid/"
+    settings = options(
+        ROBOTS_RETRY=0.1, BACKOFF_BASE=0.1, BACKOFF_RETRY_BASE=0.1, POLITENESS_DELAY=0
+    )
+    result = crawl([seed], *settings, jobdir=tmp_path / "job").check()
+    assert "failure  nothing was fetched: unreachable 1 (no such host)" in result.stderr
+    assert f"next  scrapy explain {seed} -s JOBDIR={tmp_path}/job" in result.stderr
+    found = _explain(tmp_path / "job", seed)
+    assert "its host does not exist" in found.verdict
+    assert dict(found.facts)["found"] == "a seed"
+
+
 def test_what_is_of_the_settings_is_told_as_such(crawled):
     """The crawl ran with a delay of 0; the delay that this command knows is its own."""
     jobdir, base, _ = crawled

@@ -6,9 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from crawler.commands.frontier import _text
+from crawler.frontier.counts import Counts
+from crawler.inspection import Inspection
+from crawler.model import Outcome, Reason
 from tests.support.crawl import ROOT, crawl, options, read_lines
 from tests.support.server import LocalWeb, loopback
 from tests.support.sites import DocsSite
@@ -204,3 +210,14 @@ def test_the_state_of_a_crawl_as_json(scrapy, web, tmp_path):
     crawl([web.url()], "-a", "max_pages=1", jobdir=tmp_path / "job").check()
     told = json.loads(clean(scrapy("frontier", "--json", "-s", f"JOBDIR={tmp_path / 'job'}")))
     assert told["directory"] == str(tmp_path / "job")
+
+
+def test_the_state_of_a_crawl_has_no_rows_of_nothing():
+    """A reason that no URL is rejected for any more is not told, and one is one host."""
+    counts = Counts(discovered=1, done=Counter({Outcome.STORED: 1, Outcome.GONE: 0}))
+    counts.rejected[Reason.TRAP_PATTERN] = 0
+    text = _text(Inspection(Path("job"), counts, hosts=1), check=False)
+    assert text.splitlines()[0] == "job: 1 URL discovered on 1 host, 0 bytes on disk"
+    assert "stored" in text
+    assert "gone" not in text
+    assert "trap_pattern" not in text
