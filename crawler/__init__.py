@@ -22,8 +22,8 @@ Stages hold the decisions and know neither Scrapy nor a clock nor a socket:
 
 The shell moves values between Scrapy and the stages:
 
-* ``table`` (of settings), ``config`` (their values), ``arguments`` (of the spider), ``settings``
-  (Scrapy's own)
+* ``table`` (of settings), ``borrowed`` (those of Scrapy's that are checked), ``config`` (their
+  values), ``arguments`` (of the spider), ``settings`` (Scrapy's own)
 * ``job``         puts everything of one crawl together, in its ``directory``: ``admission`` (what
   belongs to it), ``discovery`` (what an answer leads to) and ``consequences`` (what it means);
   ``commit`` makes results durable, ``ledger`` keeps what other stages store with the frontier,
@@ -38,12 +38,12 @@ The shell moves values between Scrapy and the stages:
 * ``network``     resolver with address guard, HTTP handler
 * ``middlewares``, ``spiders``, ``pipelines``, ``extensions``, ``commands``   as in any project
 
-``charter`` keeps with what a crawl was begun. ``inspection`` and ``explanation`` read a job
-directory from outside, ``reading`` what a crawl has kept, ``api`` serves it over HTTP; ``docs``
-writes the generated documents.
+``charter`` keeps with what a crawl was begun. ``inspection`` and ``explanation`` (of
+``facts``) read a job directory from outside, ``reading`` what a crawl has kept, ``api`` serves it
+over HTTP; ``docs`` writes the generated documents.
 
-On the ground lie ``model`` (the values that travel), ``clock``, ``printable`` (text of strangers)
-and ``errors``.
+On the ground lie ``model`` (the values that travel), ``clock``, ``printable`` (text of strangers),
+``numbers`` (with their nouns) and ``errors``.
 """
 
 __version__ = "0.1.0"

@@ -134,6 +134,8 @@ class GroupCommit:
         self._sinks: list[Sink] = []
         self.lengths = committed_lengths(engine)
         """Of every output at the last commit, also of those that this run does not open."""
+        self.stored = frontier.counts.stored
+        """Pages stored by the last commit."""
         self._waiting = 0
         self._last_at = now
         self.soon = False
@@ -192,6 +194,7 @@ class GroupCommit:
         self._frontier.put(Table.META, _LAST, json.dumps([self._number + 1, now]).encode())
         self._frontier.commit(self._write, closing=closing)
         self._number += 1
+        self.stored = self._frontier.counts.stored
 
     def _stall(self, error: Exception) -> None:
         if self.stalled is None and self._engine.damage is None:

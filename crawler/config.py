@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.misc import load_object
 
+from crawler.borrowed import read_borrowed
 from crawler.dedupe import DedupeOptions
 from crawler.errors import ConfigError
 from crawler.frontier import FrontierOptions
@@ -58,13 +59,14 @@ class Config:
 
     @classmethod
     def read(cls, settings: BaseSettings) -> Config:
-        """Read and check every setting of ours.
+        """Read and check every setting of ours, and what is checked of Scrapy's.
 
         Raises:
             ConfigError: Naming the setting, its value and what was expected.
         """
         check_names(settings)
         v = {s.name: s.read(settings.get(s.name, s.default)) for s in TABLE}
+        v |= read_borrowed(settings)
         types = ContentTypes.named(v["PARSING_TYPES"])
         return cls(
             frontier=_frontier(v),
@@ -118,7 +120,7 @@ class Config:
             cpu_burst=v["BACKOFF_CPU_BURST"],
             commit_interval=v["FRONTIER_COMMIT_INTERVAL"],
             commit_pages=1 if v["FRONTIER_SYNC"] == "commit" else v["FRONTIER_COMMIT_PAGES"],
-            most_bytes=_most_bytes(settings),
+            most_bytes=v["DOWNLOAD_MAXSIZE"],
             _limits=(
                 v["FRONTIER_MAX_URL_LENGTH"],
                 v["FRONTIER_MAX_PATH_SEGMENTS"],
@@ -237,16 +239,6 @@ def _extensions(given: list[str], types: ContentTypes) -> tuple[str, ...]:
     if endings != FILE_EXTENSIONS:
         return endings
     return tuple(one for one in endings if one not in types.extensions)
-
-
-def _most_bytes(settings: BaseSettings) -> int:
-    raw = settings.get("DOWNLOAD_MAXSIZE")
-    try:
-        return int(raw)
-    except (TypeError, ValueError):
-        raise ConfigError(
-            f"DOWNLOAD_MAXSIZE={raw!r}: expected a whole number (bytes), 0 for no limit"
-        ) from None
 
 
 def _urls(v: Values) -> UrlOptions:

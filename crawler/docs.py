@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from crawler.borrowed import CHECKED, UNUSED
 from crawler.table import TABLE, Setting
 
 _SETTINGS = Path(__file__).resolve().parents[1] / "docs" / "settings.md"
@@ -16,14 +17,19 @@ Set them with `-s NAME=value` on the command line, in `crawler/settings.py`, or 
 out of range stops the crawl at its start and says what was expected. This page is generated
 from the table in `crawler/table.py`; `scripts/check` fails when the two differ.
 
-Scrapy's own settings work as documented there. The ones that matter most here: `JOBDIR`
-(the job directory, default `crawls/web`), `USER_AGENT` (name yourself and a contact),
-`CONCURRENT_REQUESTS` (requests in flight over all hosts, 128), `DOWNLOAD_TIMEOUT` (seconds
-for a whole response, 30), `DOWNLOAD_MAXSIZE` (bytes of a response, packed and unpacked
-each, 16 MiB). Do not use `DOWNLOAD_DELAY`, `AUTOTHROTTLE_ENABLED` or `ROBOTSTXT_OBEY`: the
-frontier paces hosts and obeys robots.txt.
+Scrapy's own settings work as documented there; the few below are checked, too. `JOBDIR` is the job
+directory (default `crawls/web`), `USER_AGENT` must have a name that robots.txt can address:
+name yourself and a contact.
 """
 _COLUMNS = "| name | default | value | meaning |\n|---|---|---|---|"
+_UNUSED = """
+## Scrapy's that have no say in a crawl
+
+Do not use these: what they are about is decided elsewhere. A crawl that is given one says so in
+a warning. `scrapy shell`, `fetch`, `view` and `parse` work beside any crawl, and there they count.
+
+| name | instead |
+|---|---|"""
 
 
 def settings_page() -> str:
@@ -33,10 +39,10 @@ def settings_page() -> str:
     for setting in TABLE:
         if setting.name.split("_")[0] != prefix:
             prefix = setting.name.split("_")[0]
-            parts.append(
-                f"\n## {prefix}\n\n| name | default | value | meaning |\n|---|---|---|---|"
-            )
+            parts.append(f"\n## {prefix}\n\n{_COLUMNS}")
         parts.append(_row(setting))
+    parts += [f"\n## Scrapy's\n\n{_COLUMNS}", *map(_row, CHECKED), _UNUSED]
+    parts += [f"| `{name}` | {instead} |" for name, instead in UNUSED.items()]
     return "\n".join(parts) + "\n"
 
 

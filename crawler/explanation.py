@@ -7,23 +7,32 @@ from __future__ import annotations
 
 import struct
 from contextlib import closing
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crawler.admission import Admission
 from crawler.charter import Charter
 from crawler.clock import iso_utc
 from crawler.errors import ConfigError, StoreError
+from crawler.facts import (
+    Explanation,
+    spelling,
+    tell_entry,
+    tell_host,
+    tell_kept,
+    tell_likes,
+    tell_row,
+)
 from crawler.frontier import Entry, RocksEngine, Table
 from crawler.frontier.seen import CODES
 from crawler.frontier.snapshot import read_host
 from crawler.ledger import Ledger
 from crawler.lookout import FrontierRows
 from crawler.model import Allow, Deny, Outcome, Reason, Wait
+from crawler.numbers import counted
 from crawler.politeness import Robots
 from crawler.stores import CATALOG
 from crawler.traps import REVOCABLE, Traps
-from crawler.urls import Canonicalizer, UrlOptions, fingerprint, host_hash, host_key
+from crawler.urls import Canonicalizer, fingerprint, host_hash, host_key
 from crawler.urls import origin as origin_of
 
 if TYPE_CHECKING:
@@ -36,52 +45,22 @@ if TYPE_CHECKING:
     from crawler.model import Fingerprint
     from crawler.store import PageRow
     from crawler.store.catalog import Catalog
-    from crawler.traps import Assessment
 
 STORE = "frontier"
 _TRIES = 3  # a running crawl may remove a file while its store is being opened
 _MOST_ROWS = 1_000_000  # of a queue that are looked through
 _ROWS_AT_ONCE = 10_000
 _MOST_STEPS = 20  # of the way from a seed
+_MOST_VISITS = 100
+_BY_A_PROBE = (
+    "when a probe shows that its like bring something, and in a crawl with TRAPS_ENABLED=false"
+)
+_UNLESS = {
+    **dict.fromkeys(REVOCABLE, _BY_A_PROBE),
+    Reason.DEPTH: "when a shorter way to it is found",
+    Reason.REDIRECTS: "when it is found through fewer redirects",
+}
 _MOMENT = struct.Struct(">d")
-
-
-@dataclass(slots=True)
-class Explanation:
-    """What is known of a URL.
-
-    Attributes:
-        asked: As it was given.
-        url: Normalised, as it is sent.
-        key: By which it is compared.
-        state: ``unknown``, ``queued``, ``waiting``, ``outcome/NAME`` or ``rejected/NAME``: the
-            names of the stats.
-        verdict: What becomes of it, in one sentence.
-        facts: Name and text, in the order in which one would tell them.
-    """
-
-    asked: str
-    url: str
-    key: str
-    state: str = "unknown"
-    verdict: str = ""
-    facts: list[tuple[str, str]] = field(default_factory=list)
-
-    def add(self, name: str, text: str | None) -> None:
-        """Add a fact, if there is something to say."""
-        if text:
-            self.facts.append((name, text))
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return {
-            "asked": self.asked,
-            "url": self.url,
-            "key": self.key,
-            "state": self.state,
-            "verdict": self.verdict,
-            "facts": [{"name": name, "text": text} for name, text in self.facts],
-        }
 
 
 def explain(directory: Path, asked: str, config: Config, *, now: float, rng: Random) -> Explanation:
@@ -103,7 +82,7 @@ def explain(directory: Path, asked: str, config: Config, *, now: float, rng: Ran
     if url is None:
         raise ConfigError(f"{asked!r} is no http or https URL that could be fetched")
     found = Explanation(asked, url, canonicalizer.key(url))
-    for name, text in _spelling(asked, found, config.urls):
+    for name, text in spelling(asked, found, config.urls):
         found.add(name, text)
     engine = _open(directory / STORE)
     with closing(engine):
@@ -122,26 +101,6 @@ def _open(store: Path) -> RocksEngine:
         except StoreError:
             continue
     return RocksEngine(store, read_only=True)
-
-
-def _spelling(asked: str, found: Explanation, options: UrlOptions) -> Iterator[tuple[str, str]]:
-    """Say which rules made the URL that is sent, and the key that is compared, what they are."""
-    plain = Canonicalizer(
-        UrlOptions(drop_tracking=False, drop_session_ids=False, drop_empty_parameters=False)
-    ).normalize(asked)
-    if plain is not None and plain != asked:
-        yield "normal form", f"{asked} is written {plain} (RFC 3986 §6.2.2, WHATWG URL)"
-    for switch in fields(UrlOptions):
-        if getattr(options, switch.name) is not True:
-            continue
-        off: dict[str, Any] = {switch.name: False}
-        without = Canonicalizer(replace(options, **off))
-        other = without.normalize(asked)
-        name = f"URLS_{switch.name.upper()}"
-        if other is not None and other != found.url:
-            yield "left out", f"{name}: {other} is sent as {found.url}"
-        elif without.key(found.url) != found.key:
-            yield "compared", f"{name}: as {found.key}"
 
 
 class _Reader:
@@ -171,9 +130,9 @@ class _Reader:
         else:
             self._is(found, known[0], CODES[known[1]], host)
         self._of_catalog(found, known[0] if known is not None else marks[0])
-        found.add("alike", _of_pattern(self._traps.assess(found.url)))
-        found.add("robots.txt", self._rules(found.url))
-        found.add("host", _clock(host, self._config, self._now))
+        tell_likes(found, self._traps.assess(found.url))
+        found.add("robots.txt", self._rules(found.url), **self._rules_as_values(found.url))
+        tell_host(found, host, self._config, self._now)
 
     def _is(
         self,
@@ -187,7 +146,14 @@ class _Reader:
             found.verdict = "It was fetched, and that is how it ended."
         elif isinstance(state, Reason):
             found.state = f"rejected/{state.value}"
-            found.verdict = f"It is never fetched: {self._why(state, found.url, host)}."
+            why, unless = self._why(state, found.url, host), _UNLESS.get(state)
+            found.verdict = (
+                f"It is never fetched: {why}."
+                if unless is None
+                else f"It is not fetched now: {why}. It will be {unless}."
+            )
+            seeds = self._charter.seeds if self._charter is not None else ()
+            tell_kept(found, self._traps.kept(found.url), seed=found.url in seeds)
         else:
             self._on_its_way(found, mark, host)
 
@@ -196,18 +162,20 @@ class _Reader:
         if waiting is not None:
             due = _MOMENT.unpack_from(waiting)[0]
             found.state = "waiting"
+            found.details["queue"] = {"ahead": None, "due_at": iso_utc(due)}
             found.verdict = f"It is tried again, not before {iso_utc(due)}."
-            _of_entry(found, Entry.decode(waiting[_MOMENT.size :]))
+            tell_entry(found, Entry.decode(waiting[_MOMENT.size :]))
             return
         found.state = "queued"
         ahead, entry = self._find_queued(found.url, mark)
-        when = host.clock if host is not None else self._now
+        when = max(host.clock if host is not None else self._now, self._now)
+        found.details["queue"] = {"ahead": ahead, "due_at": iso_utc(when)}
         found.verdict = (
-            f"It will be fetched: {ahead:,} URLs of its origin go first, and its host may be "
-            f"asked {'now' if when <= self._now else f'from {iso_utc(when)} on'}."
+            f"It will be fetched: {counted(ahead, 'URL of its origin')} go first, and its host may "
+            f"be asked {'now' if when <= self._now else f'from {iso_utc(when)} on'}."
         )
         if entry is not None:
-            _of_entry(found, entry)
+            tell_entry(found, entry)
 
     def _find_queued(self, url: str, mark: Fingerprint) -> tuple[int, Entry | None]:
         """Return how many rows stand before a queued URL, and its own."""
@@ -273,7 +241,8 @@ class _Reader:
             case Reason.ROBOTS:
                 return f"robots, {self._rules(url)}"
             case Reason.DEPTH:
-                return f"depth, more than {options.max_depth} links from a seed"
+                most = charter.max_depth if charter is not None else options.max_depth
+                return f"depth, more than {counted(most, 'link')} from a seed"
             case Reason.REDIRECTS:
                 return f"redirects, more than FRONTIER_MAX_REDIRECTS={options.max_redirects}"
             case _:
@@ -305,6 +274,21 @@ class _Reader:
         again = f", asked for again at {iso_utc(due)}" if due is not None else ""
         return f"not known; {state}{again}"
 
+    def _rules_as_values(self, url: str) -> dict[str, object]:
+        """Return what robots.txt says of a URL, for programs."""
+        origin, obeyed = origin_of(url), self._config.robots.enabled
+        rules = self._robots.rules(origin)
+        decision = rules.decide(url) if rules is not None else None
+        copied = self._robots.copied_at(origin)
+        return {
+            "obeyed": obeyed,
+            "state": self._robots.state(origin),
+            "allowed": decision.allowed if decision is not None else None,
+            "line": decision.line if decision is not None else None,
+            "rule": decision.rule if decision is not None else None,
+            "copied_at": iso_utc(copied) if copied is not None else None,
+        }
+
     def _of_catalog(self, found: Explanation, mark: Fingerprint) -> None:
         place = self._config.store.catalog_url or str(self._directory / CATALOG)
         if not self._config.store.catalog:
@@ -315,8 +299,9 @@ class _Reader:
             with closing(Catalog.open(place, read_only=True)) as catalog:
                 row = catalog.page(mark)
                 if row is not None:
-                    _of_row(found, row, catalog)
-                    found.add("way", " ← ".join(self._way(row, catalog)))
+                    tell_row(found, row, len(catalog.history(row.url_hash, limit=_MOST_VISITS)))
+                    way = list(self._way(row, catalog))
+                    found.add("way", " ← ".join(way), urls=way)
         except StoreError as error:
             found.add("catalog", f"cannot be read: {error}")
 
@@ -332,60 +317,6 @@ class _Reader:
             if before is None or before.referrer == row.referrer:
                 return
             row = before
-
-
-def _of_entry(found: Explanation, entry: Entry) -> None:
-    found.add(
-        "found", f"at depth {entry.depth}" + (f", by {entry.referrer}" if entry.referrer else "")
-    )
-    found.add("priority", f"{entry.priority} (0 goes first, 255 last)")
-    tries = entry.tries + entry.throttles
-    found.add("tries", f"{entry.tries} failed, {entry.throttles} throttled" if tries else None)
-    found.add("redirects", f"{entry.redirects} hops led here" if entry.redirects else None)
-
-
-def _of_row(found: Explanation, row: PageRow, catalog: Catalog) -> None:
-    visits = catalog.history(row.url_hash, limit=100)
-    status = f"status {row.status_code}" if row.status_code is not None else "no answer"
-    found.add("visited", f"{iso_utc(row.fetched_at)}, {status}, {len(visits)} visit(s)")
-    found.add("first seen", iso_utc(row.first_seen_at) if row.first_seen_at is not None else None)
-    found.add("cause", row.cause)
-    found.add("found", f"at depth {row.depth}")
-    found.add("redirects to", row.redirect_to)
-    if row.duplicate_of is not None:
-        distance = row.duplicate_distance or 0
-        near = f"; the fingerprints differ in {distance} of 64 bits" if distance else ""
-        found.add("duplicate of", row.duplicate_of + near)
-    found.add("directives", ", ".join(row.robots))
-    if row.warc_file is not None:
-        found.add("archived", f"{row.warc_file} at {row.warc_offset}, {row.warc_length} bytes")
-    if row.text_offset is not None:
-        found.add("line", f"pages.jsonl at {row.text_offset}, {row.text_length} bytes")
-    found.add("next visit", iso_utc(row.next_visit_at) if row.next_visit_at is not None else None)
-
-
-def _of_pattern(known: Assessment) -> str:
-    """Say what came of URLs that are alike, and which parameters change nothing."""
-    figures = known.figures.get(known.pattern) or known.figures.get(known.parent)
-    told = [known.pattern]
-    if figures is not None:
-        told.append(", ".join(f"{name} {count:,}" for name, count in figures.items() if count))
-    names = [name for name, about in known.parameters.items() if about["irrelevant"]]
-    if names:
-        told.append(f"irrelevant: {', '.join(names)}")
-    return "; ".join(told)
-
-
-def _clock(host: Host | None, config: Config, now: float) -> str:
-    """Say when a host may be asked, and how much of its budget is used."""
-    if host is None:
-        return "nothing is known of it"
-    delay = max(config.frontier.delay, host.asked_delay)
-    when = "now" if host.clock <= now else f"from {iso_utc(host.clock)} on"
-    blocked = f", blocked until {iso_utc(host.blocked_until)}" if host.blocked_until > now else ""
-    budget = config.frontier.host_budget
-    used = f"{host.used:,} of {budget:,} pages used" if budget else f"{host.used:,} pages"
-    return f"{host.key}: may be asked {when}{blocked}; delay {delay:g} s; {used}"
 
 
 def _some(charter: Charter) -> str:
@@ -405,6 +336,8 @@ def _limits(reason: Reason, url: str) -> str:
             return f"it has {url.count('&') + 1:,} parameters"
         case Reason.EXTENSION:
             return "its path ends as that of a file that is no page (FRONTIER_SKIP_EXTENSIONS)"
+        case Reason.UNREACHABLE:
+            return "its host does not exist, as look-ups of its name have said time after time"
         case Reason.ADDRESS:
             return "its host has an address that may not be reached (SAFETY_ALLOWED_NETWORKS)"
         case _:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -77,8 +78,14 @@ class Lookout:
                 frontier.readmit(reason, discovery, now)
 
     def report(self) -> list[Stop]:
-        """Return the rules that have rejected URLs, those with most of them first."""
-        return heapq.nlargest(_MOST_REPORTED, self.traps.stops(), key=lambda stop: stop.rejected)
+        """Return the rules that have rejected URLs, those with most of them first.
+
+        Switched off, none of them holds.
+        """
+        stops = self.traps.stops()
+        if not self._enabled:
+            stops = (replace(stop, holds=False, since=0.0) for stop in stops)
+        return heapq.nlargest(_MOST_REPORTED, stops, key=lambda stop: stop.rejected)
 
     def write_report(self, directory: Path) -> None:
         """Write :data:`REPORT` into the job directory, and keep it for the summary."""

@@ -22,11 +22,6 @@ _UNSAFE_BUT_LAYOUT = re.compile(f"(?![\\n\\t])[{_HARMFUL}]")
 _GOES_ON = re.compile(r"\n(?=[^\s{])")
 
 
-def counted(n: int, noun: str) -> str:
-    """Return a count in words: ``1 host``, ``2 hosts``."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
 def printable(text: str, *, layout: bool = False) -> str:
     r"""Return a text with each unsafe character as ``\xHH``, ``\uHHHH`` or ``\UHHHHHHHH``.
 

@@ -185,7 +185,7 @@ def _row(visit: Visit, outcome: Outcome, location: Location | None, now: float) 
         referrer=entry.referrer,
         redirects=entry.redirects,
         redirect_to=_target(visit, outcome),
-        cause=visit.cause,
+        cause=_cause(visit, outcome),
         text_offset=line.offset if line is not None else None,
         text_length=len(line.data) if line is not None else None,
         warc_file=location.file if location is not None else None,
@@ -193,6 +193,15 @@ def _row(visit: Visit, outcome: Outcome, location: Location | None, now: float) 
         warc_length=location.length if location is not None else None,
         **{**answered, **parsed},
     )
+
+
+def _cause(visit: Visit, outcome: Outcome) -> str | None:
+    """Say what went wrong, and how often it was tried when more than once."""
+    tries = visit.tries + visit.throttles
+    if tries < 2 or not (outcome is Outcome.REFUSED or outcome.value.startswith("failed")):  # noqa: PLR2004
+        return visit.cause
+    status = f"status {visit.answer.response.status}" if visit.answer is not None else "no answer"
+    return f"{visit.cause or status}; the last of {tries} tries"
 
 
 def _target(visit: Visit, outcome: Outcome) -> str | None:

@@ -27,8 +27,9 @@ _ONE_PAGE: dict[str, Any] = {
         f"{_MIDDLEWARES}.defaultheaders.DefaultHeadersMiddleware": 400,
         f"{_MIDDLEWARES}.useragent.UserAgentMiddleware": 500,
         f"{_MIDDLEWARES}.httpcompression.HttpCompressionMiddleware": 590,
-        f"{_MIDDLEWARES}.redirect.RedirectMiddleware": 600,
+        "crawler.one_page.RedirectMiddleware": 600,
     },
+    "ROBOTSTXT_PARSER": "crawler.one_page.ToldRules",
     "SPIDER_MIDDLEWARES_BASE": {},
     "EXTENSIONS_BASE": {},
     # says why a download failed
@@ -60,7 +61,7 @@ def prepare_one_page(settings: BaseSettings, *, items: bool = False) -> None:
         "ROBOTSTXT_OBEY": config.robots.enabled,
         "ROBOTSTXT_USER_AGENT": config.robots.token,
         "DOWNLOAD_DELAY": config.frontier.delay,
-        "RANDOMIZE_DOWNLOAD_DELAY": False,
+        "DOWNLOAD_DELAY_JITTER": 0,
     }
     if not items:
         ours["ITEM_PIPELINES"] = {}

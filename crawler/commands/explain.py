@@ -14,11 +14,13 @@ from crawler.clock import SystemClock
 from crawler.config import Config
 from crawler.directory import shown_directory
 from crawler.errors import CrawlerError
-from crawler.explanation import Explanation, explain
+from crawler.explanation import explain
 from crawler.printable import printable
 
 if TYPE_CHECKING:
     import argparse
+
+    from crawler.facts import Explanation
 
 
 class Command(ScrapyCommand):

@@ -14,7 +14,8 @@ from crawler.directory import shown_directory
 from crawler.errors import CrawlerError
 from crawler.inspection import Inspection, inspect
 from crawler.model import Outcome, Reason
-from crawler.printable import counted, printable
+from crawler.numbers import counted
+from crawler.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -71,8 +72,8 @@ def _text(found: Inspection, *, check: bool) -> str:
         f"{found.directory}: {size}, {counted(found.disk_bytes, 'byte')} on disk",
         f"  {ways}, {ends}",
     ]
-    states = [(outcome.value, n) for outcome, n in counts.done.most_common()]
-    states += [(f"rejected: {why.value}", n) for why, n in counts.rejected.most_common()]
+    states = [(outcome.value, n) for outcome, n in (+counts.done).most_common()]
+    states += [(f"rejected: {why.value}", n) for why, n in (+counts.rejected).most_common()]
     lines += [f"  {name:<{_WIDTH}} {n:>12,}" for name, n in states]
     if found.oldest is not None:
         lines.append(f"  queued for the longest time: {found.oldest}")

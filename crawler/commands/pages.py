@@ -16,7 +16,8 @@ from crawler.clock import SystemClock
 from crawler.config import Config
 from crawler.directory import shown_directory
 from crawler.errors import CrawlerError, QueryError
-from crawler.printable import counted, printable
+from crawler.numbers import counted
+from crawler.printable import printable
 from crawler.reading import (
     FILTERS,
     FORMATS,

@@ -12,6 +12,8 @@ from scrapy import signals
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.log import get_scrapy_root_handler
 
+from crawler.borrowed import unused
+from crawler.extensions.endings import TROUBLES
 from crawler.extensions.summary import progress_line, summary
 from crawler.job import Job
 from crawler.printable import printable
@@ -54,6 +56,8 @@ class Report:
         self._job = Job.of(self._crawler)
         self._started_at = self._job.now()
         self._samples = deque([(self._started_at, self._job.frontier.counts.stored)], maxlen=11)
+        for sentence in unused(self._crawler.settings):
+            logger.warning("%s", sentence)
         self._warn_without_contact(spider)
         if self._job.resumed:
             counts = self._job.frontier.counts
@@ -79,7 +83,14 @@ class Report:
         if self._live:
             sys.stderr.write(_CLEAR_LINE)
         elapsed = self._job.now() - self._started_at
-        self._say(summary(self._job, reason=reason, elapsed=elapsed))
+        text = summary(
+            self._job,
+            reason=reason,
+            elapsed=elapsed,
+            seed=next(iter(getattr(spider, "seed_urls", ())), ""),
+            troubles={name: self._crawler.stats.get_value(f"fetch/{name}", 0) for name in TROUBLES},
+        )
+        self._say(text)
 
     def _say(self, text: str) -> None:
         """Print the summary, or log it where nobody sees what is printed (scrapyd)."""

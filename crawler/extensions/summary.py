@@ -6,33 +6,20 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from crawler.clock import iso_utc
+from crawler.extensions.endings import end_of, failure_of, in_words, next_step, rests_of
 from crawler.lookout import REPORT
 from crawler.model import Outcome, Reason
+from crawler.numbers import counted
 from crawler.printable import printable
 from crawler.store import masked
 from crawler.stores import ARCHIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from crawler.job import Job
 
 _FAILURES = [outcome for outcome in Outcome if outcome.value.startswith("failed")]
-_ENDS = {
-    "finished": "nothing left to fetch",
-    "max_pages": "max_pages reached",
-    "max_fetches": "max_fetches reached",
-    "shutdown": "stopped by a signal",
-    "store_damaged": "the store cannot be read, see the log; nothing was changed in it",
-    "waiting": "every remaining host rests for longer than FRONTIER_MAX_WAIT",
-}
-
-_TO_GO_ON = {
-    "max_pages": "the same command with a larger -a max_pages",
-    "max_fetches": "the same command with a larger -a max_fetches",
-    "shutdown": "the same command",
-    "waiting": "the same command, when the time has come",
-}
 
 
 def progress_line(job: Job, *, rate: float, elapsed: float) -> str:
@@ -49,30 +36,61 @@ def progress_line(job: Job, *, rate: float, elapsed: float) -> str:
     )
 
 
-def summary(job: Job, *, reason: str, elapsed: float) -> str:
-    """Return the report of a finished crawl, ready to print."""
+def summary(
+    job: Job,
+    *,
+    reason: str,
+    elapsed: float,
+    seed: str = "",
+    troubles: Mapping[str, int] | None = None,
+) -> str:
+    """Return the report of a finished crawl, ready to print.
+
+    Args:
+        job: The crawl.
+        reason: Why it has ended, as Scrapy has it.
+        elapsed: Seconds of this run.
+        seed: One of the seeds, for what one may do next.
+        troubles: Tries of this run without a usable answer, by the name of what went wrong.
+    """
     counts = job.frontier.counts
-    duplicates = counts.done[Outcome.DUPLICATE_EXACT] + counts.done[Outcome.DUPLICATE_NEAR]
     rows = [
-        ("crawl", f"{_ENDS.get(reason, reason)} after {_clock(elapsed)}"),
-        ("pages", f"{counts.stored:,} stored, {duplicates:,} dropped as duplicates"),
-        ("outcomes", _counted((o.value, n) for o, n in counts.done.most_common())),
-        ("rejected", _counted((r.value, n) for r, n in counts.rejected.most_common())),
-        ("robots.txt", _counted(job.robots_answers.most_common())),
+        ("crawl", f"{end_of(job, reason)} after {_clock(elapsed)}"),
+        ("pages", _pages(job)),
+        ("outcomes", _listed((o.value, n) for o, n in counts.done.most_common())),
+        ("rejected", _listed((r.value, n) for r, n in counts.rejected.most_common())),
+        ("robots.txt", _listed(in_words(job.robots_answers.most_common()))),
+        ("no answer", _listed(in_words((troubles or {}).items()))),
         ("traps", _traps(job)),
         ("left", _left(job)),
+        ("resting", rests_of(job, reason)),
         ("seen set", _seen(job)),
         ("hosts", _hosts(job)),
         ("files", _files(job)),
         ("archive", _archive(job)),
         ("uploads", _uploads(job)),
-        ("next", _next(job, reason)),
+        ("failure", failure_of(job)),
+        ("next", next_step(job, reason, seed)),
     ]
     return "\n".join(f"{name:>10}  {printable(text)}" for name, text in rows if text)
 
 
-def _counted(pairs: Iterable[tuple[str, int]]) -> str:
+def _listed(pairs: Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in pairs if count)
+
+
+def _pages(job: Job) -> str:
+    """Say how many pages there are, and whether all of them could be written."""
+    done, stored = job.frontier.counts.done, job.frontier.counts.stored
+    duplicates = done[Outcome.DUPLICATE_EXACT] + done[Outcome.DUPLICATE_NEAR]
+    dropped = f"{duplicates:,} dropped as duplicates"
+    if not job.commits.stalled:
+        return f"{stored:,} stored, {dropped}"
+    return (
+        f"{job.commits.stored:,} stored, {dropped}; {stored - job.commits.stored:,} more, and what "
+        f"else came after the last commit, could not be written ({job.commits.stalled}): the next "
+        "start fetches them again"
+    )
 
 
 def _left(job: Job) -> str:
@@ -86,18 +104,18 @@ def _left(job: Job) -> str:
 
 def _traps(job: Job) -> str:
     """Say which rules have kept how many URLs from being fetched, and where that is written."""
-    stops = [stop for stop in job.lookout.reported if stop.holds]
+    stops = [stop for stop in job.lookout.reported if stop.holds and stop.rejected]
     if not stops or job.directory is None:
         return ""
     scripts = sum(stop.reason is Reason.PARAMETER for stop in stops)
-    return (
-        f"{len(stops) - scripts:,} patterns stopped that brought nothing new, "
-        f"{scripts:,} scripts with irrelevant parameters: {job.directory / REPORT}"
-    )
+    told = [counted(len(stops) - scripts, "pattern stopped that brought nothing new")]
+    told += [counted(scripts, "script with irrelevant parameters")]
+    shown = [text for text in told if not text.startswith("0 ")]
+    return f"{', '.join(shown)}: {job.directory / REPORT}"
 
 
 def _hosts(job: Job) -> str:
-    visited = f"{job.frontier.counts.hosts:,} visited"
+    visited = f"{job.frontier.counts.hosts:,} tried"
     if job.frontier.smallest_pause is None:
         return visited
     pause, host, delay = job.frontier.smallest_pause
@@ -134,7 +152,7 @@ def _archive(job: Job) -> str:
     ]
     if not sizes or job.directory is None:
         return ""
-    files = "1 file" if len(sizes) == 1 else f"{len(sizes):,} files"
+    files = counted(len(sizes), "file")
     return f"{job.directory / ARCHIVE} ({files}, {sum(sizes):,} bytes)"
 
 
@@ -144,18 +162,7 @@ def _uploads(job: Job) -> str:
     pending, place = job.uploading.pending, job.config.objects.url
     if not pending.files:
         return f"all finished files are in {masked(place)}"
-    return f"{pending.files:,} files of {pending.bytes:,} bytes are not in {masked(place)} yet"
-
-
-def _next(job: Job, reason: str) -> str:
-    """Say what one would do now."""
-    if reason in _TO_GO_ON:
-        return f"to go on: {_TO_GO_ON[reason]}"
-    if job.pages is None:
-        return ""
-    if not job.frontier.counts.stored:
-        return "no page was stored: the outcomes and rejections above say why"
-    return f"head -1 {job.pages.path} | python3 -m json.tool"
+    return f"not yet in {masked(place)}: {counted(pending.files, 'file')}, {pending.bytes:,} bytes"
 
 
 def _clock(seconds: float) -> str:

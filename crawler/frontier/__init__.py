@@ -32,11 +32,13 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.hosts import NEVER, Host, Kind, Lease
 from crawler.frontier.memory import MemoryEngine
 from crawler.frontier.options import FrontierOptions
+from crawler.frontier.rests import Cause, Rest
 from crawler.frontier.rocks import RocksEngine
 
 __all__ = [
     "NEVER",
     "Batch",
+    "Cause",
     "Engine",
     "Entry",
     "Frontier",
@@ -45,6 +47,7 @@ __all__ = [
     "Kind",
     "Lease",
     "MemoryEngine",
+    "Rest",
     "RocksEngine",
     "Table",
 ]

@@ -21,6 +21,7 @@ from crawler.frontier.entry import Entry
 from crawler.frontier.hosts import Errand, Host, Kind, Lease, UrlQueue
 from crawler.frontier.intake import Admission, Intake, Key
 from crawler.frontier.queues import Queues
+from crawler.frontier.rests import Rest, find_rests
 from crawler.frontier.seen import ExactSeenSet, SeenSet
 from crawler.model import (
     Allow,
@@ -475,6 +476,11 @@ class Frontier:
     def host_states(self) -> tuple[int, int]:
         """Return how many hosts with URLs queued are ready, and how many rest."""
         return self._agenda.ready, self._agenda.on_it - self._agenda.ready
+
+    def rests(self, now: float) -> list[Rest]:
+        """Return the hosts with URLs that rest, why and until when; those due first go first."""
+        waiting = ((until, entry) for until, _, entry in self._waiting)
+        return find_rests(self.hosts, waiting, now)
 
     # --- commit ----------------------------------------------------------------------
 

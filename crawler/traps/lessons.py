@@ -136,7 +136,7 @@ class Lessons:
         )
 
     def _fall(self, scope: bytes, trickle: Trickle) -> None:
-        trickle.kept = 0
+        trickle.release()
         self.fallen.append(scope)
 
     # --- patterns ----------------------------------------------------------------------

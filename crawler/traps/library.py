@@ -68,6 +68,11 @@ class Library:
         for book in self._books.values():
             book.flush()
 
+    def forget(self) -> None:
+        """Read everything from the store again when it is needed."""
+        self._books.clear()
+        self._domains.clear()
+
     def tidy(self) -> None:
         """Let books go while there are too many; called after each fetch."""
         self._fetches += 1

@@ -28,7 +28,8 @@ class Stop:
         pattern: What the URLs have in common; of parameters, their script.
         holds: Whether it does so still.
         since: Crawl time from which on it holds; 0 where it does not.
-        rejected: URLs, each as often as it was found anew.
+        rejected: URLs that still are, each as often as it was found anew; those that were kept and
+            have been queued again are no longer counted.
         kept: Of these, those that are queued again if the rule falls.
         example: One of them.
         figures: What the rule was learned from, by name.
@@ -47,27 +48,39 @@ class Stop:
 
 def read_stops(rows: Rows, options: TrapOptions) -> Iterator[Stop]:
     """Yield every rule that has rejected a URL in this crawl."""
+    for scope, reason, rule in read_rules(rows, options):
+        yield _read(scope, reason, rule)
+
+
+def read_rules(
+    rows: Rows, options: TrapOptions
+) -> Iterator[tuple[bytes, Reason, Figures | Group | Domain]]:
+    """Yield key, reason and row of every rule that has rejected a URL in this crawl."""
     for key, reason in rows.scan(SCOPE_MARK):
-        found = _read(key[len(SCOPE_MARK) :], Reason(reason.decode()), rows, options)
-        if found is not None:
-            yield found
+        scope = key[len(SCOPE_MARK) :]
+        row = rows.get(scope)
+        if row is not None:
+            yield scope, Reason(reason.decode()), _empty(scope, options).decode(row)
 
 
-def _read(scope: bytes, reason: Reason, rows: Rows, options: TrapOptions) -> Stop | None:
-    row = rows.get(scope)
-    if row is None:
-        return None
+def _empty(scope: bytes, options: TrapOptions) -> Figures | Group | Domain:
+    """Return what a row of a rule is read into."""
     if scope.startswith(DOMAIN):
-        domain, where = Domain(options).decode(row), f"*.{scope[1:].decode()}"
-        return _stop(where, reason, "", domain, domain_figures(domain), holds=domain.full)
+        return Domain(options)
+    kind = scope.partition(b"\0")[2][:1]
+    assert kind in {PATTERN, GROUP}
+    return Figures(options) if kind == PATTERN else Group(options.probe_every)
+
+
+def _read(scope: bytes, reason: Reason, rule: Figures | Group | Domain) -> Stop:
+    if isinstance(rule, Domain):
+        where = f"*.{scope[1:].decode()}"
+        return _stop(where, reason, "", rule, domain_figures(rule), holds=rule.full)
     origin, _, rest = scope.partition(b"\0")
-    where, kind, name = origin.decode(), rest[:1], rest[1:].decode()
-    if kind == PATTERN:
-        figures = Figures(options).decode(row)
-        return _stop(where, reason, name, figures, pattern_figures(figures), holds=figures.stopped)
-    assert kind == GROUP
-    group = Group(options.probe_every).decode(row)
-    return _stop(where, reason, name, group, group_figures(group), holds=bool(group.learned))
+    where, name = origin.decode(), rest[1:].decode()
+    if isinstance(rule, Figures):
+        return _stop(where, reason, name, rule, pattern_figures(rule), holds=rule.stopped)
+    return _stop(where, reason, name, rule, group_figures(rule), holds=bool(rule.learned))
 
 
 def _stop(

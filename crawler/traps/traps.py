@@ -19,6 +19,7 @@ from crawler.traps.report import (
     domain_figures,
     group_figures,
     pattern_figures,
+    read_rules,
     read_stops,
 )
 from crawler.traps.rules import Rules, Ruling
@@ -180,6 +181,11 @@ class Traps:
 
     def release_all(self) -> Iterator[tuple[Reason, Discovery]]:
         """Give out all that is kept, whatever the rules say."""
+        self._library.flush()
+        for scope, _, rule in read_rules(self._rows, self._options):
+            rule.trickle.release()
+            self._rows.put(scope, rule.encode())
+        self._library.forget()  # what it holds has the old counts
         yield from self._give_out(ASIDE)
 
     def _give_out(self, prefix: bytes) -> Iterator[tuple[Reason, Discovery]]:
@@ -208,6 +214,16 @@ class Traps:
             parameters=group_figures(group) if group is not None else {},
             sub_domains=domain_figures(domain) if domain is not None else {},
         )
+
+    def kept(self, url: str) -> Discovery | None:
+        """Return how a URL was found that was rejected here and is kept; None for any other."""
+        book, shape = self._library.book(url), shape_of(url)
+        for scope in self._rules.scopes(url, book, shape):
+            row = self._rows.get(aside_key(scope, url))
+            if row is not None:
+                _, _, *way = orjson.loads(row)
+                return Discovery([url], *way)
+        return None
 
     def stops(self) -> Iterator[Stop]:
         """Yield every rule that has rejected a URL in this crawl."""

@@ -21,7 +21,7 @@ class Trickle:
         self.every = self.interval = every
         self.longest = max(every, longest)
         self.skipped = 0  # since the last probe
-        self.rejected = 0  # URLs; one may be found, and rejected, again
+        self.rejected = 0  # URLs that have not been released; one may be found, and rejected, again
         self.kept = 0  # of these: kept in the store, to be queued if the rule falls
         self.since = 0.0  # crawl time from which on the rule holds; 0 while it does not
         self.example = ""  # a URL that was rejected
@@ -37,6 +37,10 @@ class Trickle:
     def reset(self) -> None:
         """Begin anew: a probe has brought something."""
         self.interval, self.skipped = self.every, 0
+
+    def release(self) -> None:
+        """Count down what is queued again: all that was kept."""
+        self.rejected, self.kept = self.rejected - self.kept, 0
 
     def values(self) -> tuple[int, int, int, int, float, str]:
         """Return what :meth:`take` takes."""

@@ -22,9 +22,9 @@ from tests.support.shell import project_settings
 pytestmark = pytest.mark.e2e
 
 _TEXT = "".join(f"<p>Sentence number {n} of a page that is explained.</p>" for n in range(40))
-_LINKS = ("/copy", "/moved", "/gone", "/private/a", "/deep", "/shot.png", "/deny/x")
+_LINKS = ("/copy", "/moved", "/gone", "/broken", "/private/a", "/deep", "/shot.png", "/deny/x")
 _HOME = "".join(f'<a href="{path}">x</a>' for path in (*_LINKS, "http://elsewhere.example/"))
-_SETTINGS = {"POLITENESS_DELAY": 0, "FRONTIER_MAX_URL_LENGTH": 200}
+_SETTINGS = {"POLITENESS_DELAY": 0, "FRONTIER_MAX_URL_LENGTH": 200, "BACKOFF_RETRY_BASE": 0.1}
 
 
 def _site(request: Request) -> Answer:
@@ -39,6 +39,8 @@ def _site(request: Request) -> Answer:
         return plain("User-agent: *\nDisallow: /nothing\nDisallow: /private/\n")
     if request.path == "/moved":
         return redirect("/new")
+    if request.path == "/broken":
+        return Answer(500)
     if request.path == "/busy":
         return Answer(503, headers={"Retry-After": "3000"})
     body = pages.get(request.path)
@@ -70,8 +72,16 @@ def _explain(jobdir, url, **changes):
         ("/copy", "outcome/duplicate_exact", "how it ended"),
         ("/moved", "outcome/redirected", "how it ended"),
         ("/gone", "outcome/gone", "how it ended"),
-        ("/private/a", "rejected/robots", "line 3 (Disallow: /private/) forbids it"),
-        ("/deeper", "rejected/depth", "more than 1 links from a seed"),
+        (
+            "/private/a",
+            "rejected/robots",
+            "It is never fetched: robots, line 3 (Disallow: /private/) forbids it",
+        ),
+        (
+            "/deeper",
+            "rejected/depth",
+            "more than 1 link from a seed. It will be when a shorter way",
+        ),
         ("/" + "l" * 300, "rejected/url_length", "characters"),
         ("/shot.png", "rejected/extension", "FRONTIER_SKIP_EXTENSIONS"),
         ("/deny/x", "rejected/denied", "patterns /deny/"),
@@ -83,7 +93,7 @@ def _explain(jobdir, url, **changes):
 def test_every_url_has_its_state_and_its_rule(crawled, path, state, said):
     """The state has the name of the stats; the sentence names the rule and the figure."""
     jobdir, base, _ = crawled
-    found = _explain(jobdir, base + path, FRONTIER_MAX_DEPTH=1)
+    found = _explain(jobdir, base + path)
     assert found.state == state
     assert said in found.verdict
 
@@ -104,13 +114,63 @@ def test_a_page_tells_its_way_and_where_it_is_kept(crawled):
     home = dict(_explain(jobdir, base + "/").facts)
     assert copy["duplicate of"] == base + "/first"
     assert copy["way"] == base + "/"
-    assert copy["found"] == "at depth 1"
+    assert copy["found"] == f"at depth 1, by {base}/"
     assert "line" not in copy
     assert home["line"].startswith("pages.jsonl at ")
     assert home["archived"].startswith("web-00000.warc.gz at ")
     assert "pages used" in home["host"]
     assert dict(_explain(jobdir, base + "/moved").facts)["redirects to"] == base + "/new"
     assert dict(_explain(jobdir, base + "/new").facts)["way"] == f"{base}/moved ← {base}/"
+
+
+def test_what_failed_says_how_often_it_was_tried(crawled):
+    """One try and BACKOFF_RETRIES further ones, and what the last one brought."""
+    jobdir, base, _ = crawled
+    found = _explain(jobdir, base + "/broken")
+    assert found.state == "outcome/failed_server"
+    assert dict(found.facts)["cause"] == "status 500; the last of 3 tries"
+
+
+def test_how_a_rejected_url_was_found_is_not_kept(crawled):
+    """It says so: a fact that is not there might be one that was forgotten."""
+    jobdir, base, _ = crawled
+    assert dict(_explain(jobdir, base + "/private/a").facts)["found"] == "not kept of rejected URLs"
+
+
+def test_a_host_that_does_not_exist_is_told_as_such(tmp_path):
+    """The reason in words, and that it was a seed; the summary has it, too."""
+    seed = "http://no-such-host.invalid/"
+    settings = options(
+        ROBOTS_RETRY=0.1, BACKOFF_BASE=0.1, BACKOFF_RETRY_BASE=0.1, POLITENESS_DELAY=0
+    )
+    result = crawl([seed], *settings, jobdir=tmp_path / "job").check()
+    assert "failure  nothing was fetched: unreachable 1 (no such host)" in result.stderr
+    assert f"next  scrapy explain {seed} -s JOBDIR={tmp_path}/job" in result.stderr
+    found = _explain(tmp_path / "job", seed)
+    assert "its host does not exist" in found.verdict
+    assert dict(found.facts)["found"] == "a seed"
+
+
+def test_what_is_of_the_settings_is_told_as_such(crawled):
+    """The crawl ran with a delay of 0; the delay that this command knows is its own."""
+    jobdir, base, _ = crawled
+    told = dict(_explain(jobdir, base + "/", POLITENESS_DELAY=7).facts)["host"]
+    assert "; by the settings of this command: delay 7 s, " in told
+
+
+def test_facts_have_values_for_programs(crawled):
+    """What is told in words is there as numbers, names and times in UTC, too."""
+    jobdir, base, busy = crawled
+    details = _explain(jobdir, base + "/copy").as_dict()["details"]
+    assert details["found"] == {"depth": 1, "referrer": f"{base}/", "redirects": 0}
+    assert details["duplicate of"] == {"url": f"{base}/first", "bits": 0}
+    assert (details["visited"]["status"], details["visited"]["visits"]) == (200, 1)
+    assert details["way"] == {"urls": [f"{base}/"]}
+    rules = _explain(jobdir, base + "/private/a").details["robots.txt"]
+    assert (rules["allowed"], rules["line"], rules["rule"]) == (False, 3, "Disallow: /private/")
+    waiting = _explain(jobdir, busy).details
+    assert waiting["queue"]["due_at"] == waiting["host"]["blocked_until"]
+    assert waiting["tries"] == {"failed": 0, "throttled": 1}
 
 
 def test_other_hosts_are_out_of_scope(crawled):

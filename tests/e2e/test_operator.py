@@ -78,7 +78,7 @@ def rich(tmp_path_factory):
     began = datetime.now(UTC)
     with LocalWeb("tests.support.sites:table_site", site) as web:
         jobdir = tmp_path_factory.mktemp("rich") / "job"
-        settings = options(POLITENESS_DELAY=0.5, LOGSTATS_INTERVAL=0.3)
+        settings = options(POLITENESS_DELAY=0.5, LOGSTATS_INTERVAL=0.3, ROBOTSTXT_OBEY=True)
         result = crawl([web.url("/rich")], *settings, jobdir=jobdir).check()
         paths = {hit.path for hit in web.log()}
         return Rich(result, web, began, paths)
@@ -155,6 +155,14 @@ def test_the_summary_says_what_was_done(rich):
     assert f"at 127.1.0.1:{web.port} (delay 0.5 s)" in rows["hosts"]
     assert rows["files"] == f"{file} ({file.stat().st_size:,} bytes)"
     assert str(file) in rows["next"]
+
+
+def test_a_setting_of_scrapys_without_a_say_is_told_once(rich):
+    """Who sets it expects something of it: a warning names the setting that does it here."""
+    told = [line for line in rich.result.stderr.splitlines() if "has no say" in line]
+    assert len(told) == 1
+    assert "ROBOTSTXT_OBEY=True" in told[0]
+    assert "set ROBOTS_ENABLED" in told[0]
 
 
 def test_the_next_command_works(rich):

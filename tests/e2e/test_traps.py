@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -89,6 +90,8 @@ def test_what_was_stopped_is_told(run):
         check=True,
     )
     assert "rejected/trap_pattern" in asked.stdout
+    assert "It is not fetched now: trap_pattern, " in asked.stdout
+    assert re.search(r"found +at depth \d+, by http://counter", asked.stdout)
     assert f"pattern /entry/# of {counter['where']} brings nothing new" in asked.stdout
 
 

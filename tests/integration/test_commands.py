@@ -7,9 +7,15 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
+from crawler.commands.frontier import _text
+from crawler.frontier.counts import Counts
+from crawler.inspection import Inspection
+from crawler.model import Outcome, Reason
 from tests.support.crawl import ROOT, crawl, options, read_lines
 from tests.support.server import LocalWeb, loopback
 from tests.support.sites import DocsSite
@@ -31,9 +37,10 @@ def scrapy(tmp_path):
     place = tmp_path / "place"
     place.mkdir()
 
-    def run(*command):
+    def run(*command, **changes):
         environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "crawler.settings"}
         environment.update(PYTHONPATH=str(ROOT), HOME=str(tmp_path), PYTHONWARNINGS="ignore")
+        environment.update(changes)
         done = subprocess.run(
             [sys.executable, "-m", "scrapy", *command],
             cwd=place,
@@ -128,11 +135,32 @@ def test_a_redirect_on_the_host_that_was_named_is_followed(scrapy, inner):
 
 def test_one_page_commands_obey_robots_txt(scrapy, web):
     """A page that robots.txt disallows is not asked for; with ROBOTS_ENABLED off it is."""
-    assert clean(scrapy("fetch", web.url("/private/secret"))) == ""
+    refused = scrapy("fetch", web.url("/private/secret"))
+    assert clean(refused) == ""
+    [line] = [line for line in refused.stderr.splitlines() if " WARNING: " in line]
+    assert f"robots.txt forbids {web.url('/private/secret')} to crawler, line " in line
+    assert "(Disallow: /private" in line
+    assert line.endswith("start with -s ROBOTS_ENABLED=false")
     assert "/private/secret" not in {hit.path for hit in web.log()}
     assert "</html>" in clean(
         scrapy("fetch", "-s", "ROBOTS_ENABLED=false", web.url("/private/secret"))
     )
+
+
+@pytest.mark.parametrize(
+    "command", [["fetch"], ["shell", "-c", "response.status"], ["parse"]], ids=lambda c: c[0]
+)
+def test_one_page_commands_say_nothing_of_themselves(scrapy, web, command):
+    """What they need of settings and middlewares is no reason for a warning, redirects included.
+
+    But for one of Scrapy's own: its command parse returns what its engine warns of.
+    """
+    done = scrapy(*command, web.url("/old"), PYTHONWARNINGS="")
+    clean(done)
+    warnings = [
+        line for line in done.stderr.splitlines() if "Warning: " in line or "WARNING" in line
+    ]
+    assert [line for line in warnings if "returned a Deferred" not in line] == []
 
 
 def test_one_page_commands_keep_the_delay(scrapy, web):
@@ -189,3 +217,14 @@ def test_the_state_of_a_crawl_is_shown(scrapy, web, tmp_path):
     states = [line for line in lines if re.fullmatch(r"  (rejected: )?\w+ +[\d,]+", line)]
     assert len(states) == len(told["done"]) + len(told["rejected"]) > 1
     assert len({*map(len, states)}) == 1, "the numbers are no column"
+
+
+def test_the_state_of_a_crawl_has_no_rows_of_nothing():
+    """A reason that no URL is rejected for any more is not told, and one is one host."""
+    counts = Counts(discovered=1, done=Counter({Outcome.STORED: 1, Outcome.GONE: 0}))
+    counts.rejected[Reason.TRAP_PATTERN] = 0
+    text = _text(Inspection(Path("job"), counts, hosts=1), check=False)
+    assert text.splitlines()[0] == "job: 1 URL discovered on 1 host, 0 bytes on disk"
+    assert "stored" in text
+    assert "gone" not in text
+    assert "trap_pattern" not in text

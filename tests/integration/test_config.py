@@ -72,6 +72,12 @@ REFUSALS = {
     "setting out of range": Refusal(
         web(SEED, "POLITENESS_DELAY=-1"), ["POLITENESS_DELAY='-1'", "at least 0"]
     ),
+    "setting of Scrapy's of a wrong type": Refusal(
+        web(SEED, "CONCURRENT_REQUESTS=abc"), ["CONCURRENT_REQUESTS='abc'", "at least 1"]
+    ),
+    "setting of Scrapy's out of range": Refusal(
+        web(SEED, "DOWNLOAD_TIMEOUT=-5"), ["DOWNLOAD_TIMEOUT='-5'", "at least 0.1"]
+    ),
     "user agent without a name": Refusal(web(SEED, "USER_AGENT="), ["USER_AGENT=''"]),
     "bad network": Refusal(
         web(SEED, "SAFETY_ALLOWED_NETWORKS=10.0.0.0/99"), ["SAFETY_ALLOWED_NETWORKS", "10.0.0.0/99"]

@@ -112,6 +112,9 @@ def test_a_pattern_that_turns_out_to_yield_goes_on(total):
     crawl.run()
     assert {f"{ROOT}/n/{n}" for n in range(150, total)} <= crawl.outcomes.keys()
     assert crawl.frontier.counts.rejected.total() == 0
+    assert {(stop.holds, stop.rejected, stop.kept) for stop in crawl.lookout.report()} == {
+        (False, 0, 0)
+    }
 
 
 def test_what_waits_when_a_pattern_is_stopped_is_dropped():
@@ -143,15 +146,25 @@ def test_views_that_lead_to_each_other_stop_both():
 
 
 def test_switched_off_what_was_stopped_goes_on():
-    """An operator who knows better fetches all of it, in the same crawl."""
+    """An operator who knows better fetches all of it, in the same crawl, and is told so."""
     crawl = TrapCrawl(numbered(300, range(300)), [f"{ROOT}/"])
     crawl.run()
-    assert crawl.frontier.counts.rejected[Reason.TRAP_PATTERN] > 150
+    rejected = crawl.frontier.counts.rejected[Reason.TRAP_PATTERN]
+    assert rejected > 150
+    assert [(s.holds, s.rejected, s.kept) for s in crawl.lookout.report()] == [
+        (True, rejected, rejected)
+    ]
     crawl.options = TrapOptions(enabled=False)
     crawl.restart()
     crawl.run()
     assert len(crawl.outcomes) == 301
     assert crawl.frontier.counts.rejected.total() == 0
+    [off] = crawl.lookout.report()
+    assert (off.holds, off.since, off.rejected, off.kept) == (False, 0.0, 0, 0)
+    crawl.options = TrapOptions()
+    crawl.restart()
+    [on_again] = crawl.lookout.report()
+    assert (on_again.holds, on_again.rejected, on_again.kept) == (True, 0, 0)
 
 
 def test_seeds_are_fetched_whatever_is_stopped():

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
+from crawler.borrowed import CHECKED, UNUSED, unused
 from crawler.config import Config, add_pipelines
 from crawler.errors import ConfigError
 from crawler.model import Reason
@@ -98,6 +99,13 @@ def test_wrong_types_name_setting_value_and_expectation(name):
         ("ROBOTS_ENABLED", "maybe", "true or false"),
         ("DEDUPE_ALGORITHM", "md5", "one of fast, numpy, reference"),
         ("SAFETY_HOSTS", "a=b", "mapping (JSON on the command line)"),
+        ("CONCURRENT_REQUESTS", "abc", "whole number (requests) at least 1, at most 100000"),
+        ("CONCURRENT_REQUESTS", "0", "whole number (requests) at least 1, at most 100000"),
+        ("DOWNLOAD_TIMEOUT", "abc", "number (s) at least 0.1, at most 86400"),
+        ("DOWNLOAD_TIMEOUT", "-5", "number (s) at least 0.1, at most 86400"),
+        ("DOWNLOAD_MAXSIZE", "16M", "whole number (bytes) at least 0"),
+        ("DOWNLOAD_WARNSIZE", "-1", "whole number (bytes) at least 0"),
+        ("LOGSTATS_INTERVAL", "often", "number (s) at least 0"),
     ],
 )
 def test_messages_say_what_was_expected(name, value, expected):
@@ -147,8 +155,30 @@ def test_unknown_names_are_refused(name, hint):
 
 @pytest.mark.parametrize("name", ["ROBOTSTXT_OBEY", "RETRY_TIMES", "MY_FRONTIER", "DOWNLOAD_DELAY"])
 def test_names_of_others_are_left_alone(name):
-    """Settings of Scrapy and of other packages are not judged here."""
+    """Settings of Scrapy and of other packages refuse no crawl."""
     Config.read(project_settings(**{name: "1"}))
+
+
+@pytest.mark.parametrize("setting", CHECKED, ids=lambda s: s.name)
+def test_what_is_checked_of_scrapy_has_the_default_of_this_project(setting):
+    """The documents name the value that crawler/settings.py sets, or Scrapy's."""
+    assert setting.read(project_settings().get(setting.name)) == setting.default
+
+
+def test_an_untouched_project_sets_nothing_that_has_no_say():
+    """What crawler/settings.py itself keeps neutral is no reason for a warning."""
+    assert list(unused(project_settings())) == []
+
+
+@pytest.mark.parametrize("name", UNUSED)
+def test_what_has_no_say_is_told_with_what_has(name):
+    """One sentence, also where the neutral value is given by hand: somebody expects something."""
+    for value in ("0", "1"):
+        [sentence] = unused(project_settings(**{name: value}))
+        assert sentence == f"{name}={value} has no say in a crawl; {UNUSED[name]}"
+    edited = project_settings()
+    edited.set(name, 7, priority="project")
+    assert len(list(unused(edited))) == 1
 
 
 def test_scrapy_has_no_setting_under_our_prefixes():

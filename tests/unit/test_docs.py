@@ -16,8 +16,12 @@ from scrapy.settings import default_settings
 from crawler import settings as our_settings
 from crawler.arguments import ARGUMENTS
 from crawler.model import Outcome, Page, Reason
+from crawler.politeness.gates import State
 from crawler.store import page_record
 from crawler.table import PREFIXES, TABLE
+from crawler.traps import TrapOptions
+from crawler.traps.figures import Figures
+from crawler.traps.report import pattern_figures
 from tests.cases.table import all_cases
 from tests.unit.urls.test_resolution import DIFFERENCES
 
@@ -150,6 +154,39 @@ def test_every_stat_of_ours_is_described():
     described = {re.sub(r"[A-Z]+$", "", name) for name in first_names("docs/output.md", "Stats")}
     assert set_here
     assert {stat for stat in set_here - described if stat != "frontier/"} == set()
+
+
+def strings_in(file: str, pattern: str) -> set[str]:
+    return set(re.findall(pattern, read(file)))
+
+
+def test_every_row_of_the_summary_is_described():
+    """What a crawl says at its end has its row, in the order in which it is said."""
+    said = re.findall(
+        r'^        \("([a-z. ]+)", ', read("crawler/extensions/summary.py"), re.MULTILINE
+    )
+    assert len(said) > 10
+    assert first_names("docs/operating.md", "The summary") == said
+
+
+def test_every_fact_of_an_explanation_is_described():
+    """So has each fact of ``scrapy explain``, those that only programs are told included."""
+    pattern = r'(?:found\.add\(\s*|yield |details\[)"([a-z. ]+)"'
+    told = strings_in("crawler/facts.py", pattern) | strings_in("crawler/explanation.py", pattern)
+    text = read("docs/operating.md").partition("| fact | meaning |")[2].partition("\n\n")[0]
+    described = re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+    assert told == set(described)
+    assert len(described) == len(told)
+
+
+def test_every_figure_and_state_of_an_explanation_is_described():
+    """Names in outputs are defined where one would look for them."""
+    text = read("docs/operating.md")
+    figures = pattern_figures(Figures(TrapOptions()))
+    states = [state.value for state in State]
+    for head, names in (("| figure |", list(figures)), ("| state of the file |", states)):
+        table = text.partition(head)[2].partition("\n\n")[0]
+        assert re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE) == names
 
 
 def test_every_promise_of_politeness_has_a_source_and_a_test():

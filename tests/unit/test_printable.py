@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.printable import counted, printable, printable_json, printable_lines
+from crawler.printable import printable, printable_json, printable_lines
 
 _ANY = st.text(st.characters(codec=None, exclude_categories=()), max_size=40)
 _DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -95,9 +95,3 @@ def test_json_says_the_same(value):
     text = printable_json(json.dumps(value, ensure_ascii=False))
     assert json.loads(text) == value
     assert not [char for char in text if _moves(char)]
-
-
-def test_one_is_singular():
-    """A count is in words that fit it."""
-    shown = [counted(n, "host") for n in (0, 1, 2, 1000)]
-    assert shown == ["0 hosts", "1 host", "2 hosts", "1,000 hosts"]

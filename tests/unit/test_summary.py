@@ -6,10 +6,14 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
+from crawler.clock import iso_utc
 from crawler.config import Config
+from crawler.extensions.endings import TROUBLES
 from crawler.extensions.summary import progress_line, summary
 from crawler.job import Job
 from crawler.model import Allow, Discovery, Outcome, Reason
+from crawler.politeness import Trouble
+from crawler.traps import Stop
 from crawler.visits import Answer, Visit
 from tests.support.shell import project_settings
 
@@ -46,7 +50,7 @@ def test_an_empty_crawl_is_told_in_few_rows(job):
     text = summary(job, reason="finished", elapsed=0)
     assert _row(text, "crawl") == "nothing left to fetch after 0:00:00"
     assert _row(text, "pages") == "0 stored, 0 dropped as duplicates"
-    assert _row(text, "hosts") == "0 visited"
+    assert _row(text, "hosts") == "0 tried"
     assert [line.split()[0] for line in text.splitlines()] == ["crawl", "pages", "hosts"]
 
 
@@ -104,7 +108,7 @@ def test_the_smallest_pause_is_told_with_its_delay():
     _fetch(job, Outcome.STORED)
     _fetch(job, Outcome.STORED)
     row = _row(summary(job, reason="finished", elapsed=1), "hosts")
-    assert row.startswith("1 visited; smallest pause between two requests to one host")
+    assert row.startswith("1 tried; smallest pause between two requests to one host")
     assert row.endswith("s at a.example (delay 0 s)")
 
 
@@ -138,10 +142,148 @@ def test_archive_and_uploads_are_named(tmp_path):
     job.close()
 
 
-def test_a_crawl_without_pages_points_at_the_outcomes(tmp_path):
-    """Nothing stored is no time to show a file that is empty."""
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ([Reason.UNREACHABLE], "nothing was fetched: unreachable 1 (no such host)"),
+        ([Outcome.GONE, Outcome.GONE, Reason.ROBOTS], "nothing was fetched: gone 2 (404 or 410), "),
+        (
+            [Outcome.SKIPPED_TYPE],
+            "no page was stored: skipped_type 1 (of a type that nothing reads",
+        ),
+    ],
+)
+def test_a_crawl_without_pages_says_why_and_how_to_learn_more(ends, said, tmp_path):
+    """Nothing stored is no time to show a file that is empty: the last rows name the causes."""
+    job = _job(tmp_path / "a job")
+    job.frontier.counts.discovered = len(ends)
+    job.frontier.counts.done.update(end for end in ends if isinstance(end, Outcome))
+    job.frontier.counts.rejected.update(end for end in ends if isinstance(end, Reason))
+    text = summary(job, reason="finished", elapsed=1, seed="http://a.example/?a&b")
+    failure, step = text.splitlines()[-2:]
+    assert failure.strip().startswith(f"failure  {said}")
+    assert step.strip() == (
+        f"next  scrapy explain 'http://a.example/?a&b' -s JOBDIR='{tmp_path}/a job'"
+    )
+    job.abandon()
+
+
+def test_what_got_no_answer_is_told_in_words(job):
+    """A name that does not exist is told as such, for robots.txt and for pages."""
+    job.robots_answers.update({"dns": 3, "200": 1})
+    text = summary(job, reason="finished", elapsed=1, troubles={"dns": 4, "timeout": 1, "tls": 0})
+    assert _row(text, "robots.txt") == "host name not found 3, 200 1"
+    assert _row(text, "no answer") == "host name not found 4, no answer in time 1"
+
+
+def test_every_trouble_has_its_words():
+    """The names are those of the stats."""
+    assert TROUBLES.keys() == {trouble.value for trouble in Trouble}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("throttles", 2, "answered 429 or 503: its Retry-After, or our back-off"),
+        ("failures", 3, "gave no usable answer"),
+        ("used", 0, "asked for it by Retry-After, or its answers cost too much"),
+    ],
+)
+def test_hosts_that_rest_are_told_with_the_reason(job, field, value, why):
+    """Who waits for a host is told for which, until when, and what the host has said."""
+    list(job.add_seeds())
+    now, host = job.now(), job.frontier.host("a.example")
+    setattr(host, field, value)
+    job.frontier.block(host, now + 100, now)
+    text = summary(job, reason="waiting", elapsed=1)
+    assert _row(text, "resting") == f"a.example until {iso_utc(now + 100)} ({why})"
+    assert _row(text, "crawl").startswith(
+        "every remaining host rests, so that no page would come for longer than FRONTIER_MAX_WAIT"
+    )
+
+
+def test_a_url_that_is_tried_again_makes_its_host_rest():
+    """A host without other URLs rests until its only one is tried again."""
+    job = _job(POLITENESS_DELAY=0)
+    job.frontier.add(Discovery(["http://a.example/", "http://b.example/"]), job.now())
+    for tries, throttles in ((1, 0), (0, 1)):
+        lease = job.frontier.next(job.now(), lambda _url, _origin: Allow())
+        later = job.now() + 50 * (tries + 1)
+        job.frontier.retry(lease, later, job.now(), tries=tries, throttles=throttles)
+    row = _row(summary(job, reason="shutdown", elapsed=1), "resting")
+    first, second = row.split("; ")
+    assert first.startswith("b.example until ")
+    assert "429 or 503" in first
+    assert first.endswith("our back-off)")
+    assert second.endswith("(gave no usable answer)")
+
+
+def test_mere_delays_are_told_when_they_ended_the_crawl(job):
+    """Else every crawl that is stopped would list its hosts."""
+    hosts = [f"http://{name}.example/" for name in "abcde"]
+    job.frontier.add(Discovery([*hosts, *(f"{url}2" for url in hosts)]), job.now())
+    for _ in hosts:
+        _fetch(job, Outcome.STORED)
+    assert _row(summary(job, reason="shutdown", elapsed=1), "resting") == ""
+    row = _row(summary(job, reason="waiting", elapsed=1), "resting")
+    assert row.count("(its delay)") == 3
+    assert row.endswith("; and 2 hosts more")
+
+
+def test_what_could_not_be_written_is_not_counted_as_stored(tmp_path, monkeypatch):
+    """A crawl that ends on a full disk says what the next start has, and what it fetches again."""
     job = _job(tmp_path)
-    assert "no page was stored" in _row(summary(job, reason="finished", elapsed=1), "next")
+    list(job.add_seeds())
+    _fetch(job, Outcome.STORED)
+    job.commits.commit(job.now())
+    _fetch(job, Outcome.STORED)
+
+    def no_space(*_args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(job.engine, "write", no_space)
+        job.commits.commit(job.now())
+        text = summary(job, reason="shutdown", elapsed=1)
+    assert _row(text, "pages").startswith(
+        "1 stored, 0 dropped as duplicates; 1 more, and what else"
+    )
+    assert "No space left on device" in _row(text, "pages")
+    assert "when results can be written again" in _row(text, "next")
+    job.close()
+
+
+@pytest.mark.parametrize("reason", ["max_pages", "max_fetches"])
+def test_a_cap_that_left_nothing_asks_for_no_larger_one(reason, tmp_path):
+    """A crawl that reached its cap with its last URL is at its end."""
+    job = _job(tmp_path)
+    job.frontier.counts.done[Outcome.STORED] = job.frontier.counts.discovered = 1
+    text = summary(job, reason=reason, elapsed=1)
+    assert _row(text, "crawl").startswith(f"{reason} reached, and nothing is left to fetch")
+    assert _row(text, "next").startswith("head -1 ")
+    job.abandon()
+
+
+def _stop(number: int, reason: Reason) -> Stop:
+    return Stop("http://a.example", reason, f"/{number}", True, 1.0, 5, 5, "http://a.example/1")
+
+
+@pytest.mark.parametrize(
+    ("stops", "said"),
+    [
+        ([Reason.TRAP_PATTERN], "1 pattern stopped that brought nothing new: "),
+        ([Reason.PARAMETER], "1 script with irrelevant parameters: "),
+        (
+            [Reason.TRAP_PATTERN, Reason.TRAP_REPEAT, Reason.PARAMETER, Reason.PARAMETER],
+            "2 patterns stopped that brought nothing new, 2 scripts with irrelevant parameters: ",
+        ),
+    ],
+)
+def test_what_is_stopped_is_counted(stops, said, tmp_path):
+    """One is one pattern, and what there is none of is not mentioned."""
+    job = _job(tmp_path)
+    job.lookout.reported = [_stop(number, reason) for number, reason in enumerate(stops)]
+    assert _row(summary(job, reason="finished", elapsed=1), "traps").startswith(said)
     job.close()
 
 
@@ -149,6 +291,7 @@ def test_a_crawl_without_pages_points_at_the_outcomes(tmp_path):
 def test_a_crawl_that_can_go_on_says_how(reason, tmp_path):
     """After a cap, a signal or a long wait the next step is the same command."""
     job = _job(tmp_path)
+    list(job.add_seeds())
     assert "the same command" in _row(summary(job, reason=reason, elapsed=1), "next")
     job.close()
 

@@ -105,6 +105,8 @@ def test_what_is_kept_of_a_rule_is_bounded(rows):
     for n in range(100, 110):
         assert traps.admit(f"{ROOT}/n/{n}", found(f"{ROOT}/n/{n}")) is Reason.TRAP_PATTERN
     assert len(list(traps.release_all())) == 5
+    [rule] = traps.stops()
+    assert (rule.rejected, rule.kept) == (5, 0)
     fetch(traps, f"{ROOT}/n/99", text=Prose(1).paragraph(40))
     assert traps.reconsiders(f"{ROOT}/n/109")
 
