@@ -13,6 +13,8 @@ from crawler.stores import ARCHIVE, CATALOG, PAGES
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+STORE = "frontier"
+"""Folder of the frontier's engine in the job directory."""
 _OF_A_CRAWL = (PAGES, ARCHIVE, CATALOG, WITNESS)
 _OF_SCRAPY = ("requests.queue", "requests.seen")
 DEFAULT = "crawls/web"
@@ -64,12 +66,11 @@ def prepare_directory(directory: Path) -> None:
         ) from error
 
 
-def refuse_remains(directory: Path, store: str) -> None:
+def refuse_remains(directory: Path) -> None:
     """Refuse to begin a crawl where another one has left something: it would be overwritten.
 
     Args:
-        directory: The job directory.
-        store: What is missing there for the crawl to be continued.
+        directory: The job directory, without a store.
 
     Raises:
         StoreError: It has files of a crawl, of ours or of Scrapy's own scheduler.
@@ -77,7 +78,7 @@ def refuse_remains(directory: Path, store: str) -> None:
     ours = [name for name in _OF_A_CRAWL if _has_content(directory / name)]
     if ours:
         raise StoreError(
-            f"{directory} has {' and '.join(ours)} but no {store}: the crawl cannot be continued; "
+            f"{directory} has {' and '.join(ours)} but no {STORE}: the crawl cannot be continued; "
             "bring the store back, or choose another directory with -s JOBDIR=PATH"
         )
     foreign = [name for name in _OF_SCRAPY if (directory / name).exists()]
@@ -86,6 +87,20 @@ def refuse_remains(directory: Path, store: str) -> None:
             f"{directory} has {' and '.join(foreign)}: a crawl of Scrapy's own scheduler, which "
             "cannot be continued here; choose another directory with -s JOBDIR=PATH"
         )
+
+
+def store_of(directory: Path) -> Path:
+    """Return where the store of a crawl is, for those who look at it.
+
+    Raises:
+        StoreError: There is none.
+    """
+    store = directory / STORE
+    if not store.is_dir():
+        raise StoreError(
+            f"{directory} holds no crawl: there is no {store}; name one with -s JOBDIR=PATH"
+        )
+    return store
 
 
 def kept_catalog(directory: Path, url: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from crawler.admission import Admission
 from crawler.charter import Charter
 from crawler.clock import iso_utc
+from crawler.directory import store_of
 from crawler.errors import ConfigError, StoreError
 from crawler.facts import (
     Explanation,
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from crawler.store import PageRow
     from crawler.store.catalog import Catalog
 
-STORE = "frontier"
 _TRIES = 3  # a running crawl may remove a file while its store is being opened
 _MOST_ROWS = 1_000_000  # of a queue that are looked through
 _ROWS_AT_ONCE = 10_000
@@ -84,17 +84,13 @@ def explain(directory: Path, asked: str, config: Config, *, now: float, rng: Ran
     found = Explanation(asked, url, canonicalizer.key(url))
     for name, text in spelling(asked, found, config.urls):
         found.add(name, text)
-    engine = _open(directory / STORE)
+    engine = _open(store_of(directory))
     with closing(engine):
         _Reader(directory, engine, config, rng, now).tell(found)
     return found
 
 
 def _open(store: Path) -> RocksEngine:
-    if not store.is_dir():
-        raise StoreError(
-            f"{store.parent} holds no crawl: there is no {store}; name one with -s JOBDIR=PATH"
-        )
     for _ in range(_TRIES - 1):
         try:
             return RocksEngine(store, read_only=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from crawler.commit import committed_lengths
+from crawler.directory import store_of
 from crawler.errors import StoreError
 from crawler.frontier import RocksEngine
 from crawler.frontier.counts import Counts
@@ -17,7 +18,6 @@ from crawler.frontier.engine import Engine, Table, all_rows
 from crawler.frontier.entry import Entry
 from crawler.frontier.seen import CODES
 from crawler.frontier.snapshot import read_counts, read_hosts
-from crawler.job import STORE
 from crawler.outbox import catalog_sign
 from crawler.store import JobLock, check_committed
 from crawler.stores import CATALOG, PAGES
@@ -84,11 +84,7 @@ def inspect(directory: Path, *, rows: bool, now: float) -> Inspection:
     Raises:
         StoreError: There is no crawl, a process is using it, or its store cannot be opened.
     """
-    store = directory / STORE
-    if not store.is_dir():
-        raise StoreError(
-            f"{directory} holds no crawl: there is no {store}; name one with -s JOBDIR=PATH"
-        )
+    store = store_of(directory)
     lock = JobLock.acquire(directory)
     try:
         engine = RocksEngine(store, read_only=True)

@@ -21,7 +21,7 @@ from crawler.commit import GroupCommit, verify
 from crawler.config import Config
 from crawler.consequences import Consequences
 from crawler.dedupe import Verdicts
-from crawler.directory import job_directory, prepare_directory, refuse_remains
+from crawler.directory import STORE, job_directory, prepare_directory, refuse_remains
 from crawler.discovery import links_of
 from crawler.errors import StoreError
 from crawler.frontier import Frontier, MemoryEngine, RocksEngine
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from crawler.frontier import Engine
     from crawler.uploading import Uploading
 
-STORE = "frontier"
 _SEEDS_AT_ONCE = 5000
 DAMAGED = "store_damaged"
 """Why a crawl ended whose store cannot be read any more."""
@@ -201,7 +200,7 @@ class Job:
         self._lock = JobLock.acquire(self.directory)
         store = self.directory / STORE
         if not store.exists():
-            refuse_remains(self.directory, STORE)
+            refuse_remains(self.directory)
         return RocksEngine(store, verify=self._verify)
 
     def open_lines(self, name: str) -> JsonLines | None:

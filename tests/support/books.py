@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crawler.commit import committed_lengths
+from crawler.directory import STORE
 from crawler.frontier import RocksEngine
 from crawler.frontier.engine import Table
 from crawler.frontier.seen import CODES
 from crawler.frontier.snapshot import read_hosts
 from crawler.inspection import inspect
-from crawler.job import STORE
 from crawler.stores import PAGES
 from crawler.urls import Canonicalizer, UrlOptions, fingerprint, host_key
 

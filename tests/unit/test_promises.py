@@ -114,7 +114,7 @@ def test_no_crawl_begins_on_the_remains_of_another(tmp_path, name, said):
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_bytes(b"something")
     with pytest.raises(StoreError, match=said):
-        refuse_remains(tmp_path, "frontier")
+        refuse_remains(tmp_path)
 
 
 def test_empty_files_are_no_remains(tmp_path):
@@ -122,7 +122,7 @@ def test_empty_files_are_no_remains(tmp_path):
     (tmp_path / "warc").mkdir()
     (tmp_path / "pages.jsonl").touch()
     (tmp_path / "notes.txt").write_text("mine")
-    refuse_remains(tmp_path, "frontier")
+    refuse_remains(tmp_path)
 
 
 def test_what_the_crawler_does_without():
