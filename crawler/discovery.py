@@ -40,8 +40,15 @@ def links_of(page: Page, entry: Entry, *, most_copies: int) -> Discovery | None:
     )
 
 
-def refresh_of(entry: Entry, target: str) -> Discovery:
-    """Return where a page's meta refresh leads: one more hop of its chain, as a redirect is."""
+def hop_of(entry: Entry, target: str, *, payload: bytes = b"", variant: str = "") -> Discovery:
+    """Return where a redirect or a meta refresh leads: one more hop of the chain.
+
+    Args:
+        entry: Of the URL that leads there.
+        target: Normalised.
+        payload: Of a request that a spider made itself.
+        variant: What tells the target from a URL with the same key.
+    """
     return Discovery(
         [target],
         depth=entry.depth,
@@ -49,6 +56,8 @@ def refresh_of(entry: Entry, target: str) -> Discovery:
         priority=entry.priority,
         redirects=entry.redirects + 1,
         copies=entry.copies,
+        payload=payload,
+        variant=variant,
     )
 
 

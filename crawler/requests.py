@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.request import request_from_dict
 
-from crawler.discovery import priority_at
+from crawler.discovery import hop_of, priority_at
 from crawler.model import Discovery
 from crawler.seams import current_visit
 from crawler.visits import TOKEN
@@ -64,13 +64,9 @@ class RequestCodec:
         if url == urls.normalize(entry.url):  # the server insists on what we leave out
             url = urls.resolve_whole(entry.url, request.url) or url
         same = url != entry.url and urls.key(url) == urls.key(entry.url)
-        return Discovery(
-            [url],
-            depth=entry.depth,
-            referrer=entry.url,
-            priority=entry.priority,
-            redirects=entry.redirects + 1,
-            copies=entry.copies,
+        return hop_of(
+            entry,
+            url,
             payload=self._payload(request) if entry.payload or request.dont_filter else b"",
             variant=f" {url}" if same else self._variant(request),
         )

@@ -12,7 +12,7 @@ from crawler.arguments import WebArguments
 from crawler.config import Config, add_pipelines
 from crawler.consequences import location_text
 from crawler.directory import DEFAULT
-from crawler.discovery import listed_by, refresh_of
+from crawler.discovery import hop_of, listed_by
 from crawler.job import Job
 from crawler.model import Outcome
 from crawler.parsing import Feed, parse_refresh, read
@@ -169,7 +169,7 @@ class WebSpider(scrapy.Spider):
         job = Job.of(self.crawler)
         target = _refresh_target(response, job) or refresh
         if visit is not None and visit.lease.entry is not None and target is not None:
-            visit.found.append(refresh_of(visit.lease.entry, target))
+            visit.found.append(hop_of(visit.lease.entry, target))
 
 
 def _refresh_target(response: Response, job: Job) -> str | None:
