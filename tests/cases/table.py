@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 FOLDER = Path(__file__).parent / "data"
-_SHARED = {"by", "off", "component", "seeds", "crawl"}
+_SHARED = {"by", "component", "seeds", "crawl"}
 _OF_A_CRAWL = {"seeds", "web", "crawl", "private"}
 
 
@@ -29,7 +29,6 @@ class Case:
         by: The section of the standard that says so, or ``practice``.
         house: Why this crawler does it otherwise than the standard, or than others do; the
             case then describes what this crawler does.
-        off: Why the case is not tried yet; empty when it is.
         component: Which component is judged; empty for a crawl.
         given: The web and its seeds, or the component's input.
         expected: By the name of an expectation (:data:`tests.cases.judge.EXPECTATIONS`); for
@@ -40,7 +39,6 @@ class Case:
     must: str
     by: str
     house: str = ""
-    off: str = ""
     component: str = ""
     given: dict[str, Any] = field(default_factory=dict, compare=False)
     expected: dict[str, Any] = field(default_factory=dict, compare=False)
@@ -116,7 +114,7 @@ def _case(table: Mapping[str, Any], row: Mapping[str, Any]) -> Case:
     shared = _SHARED & table.keys()
     fields = {**{name: table[name] for name in shared}, **row}
     name, component = f"{table['kind']}/{row['id']}", fields.pop("component", "")
-    words = {field: str(fields.pop(field, "")) for field in ("must", "by", "house", "off")}
+    words = {field: str(fields.pop(field, "")) for field in ("must", "by", "house")}
     del fields["id"]
     if component:
         known = fields.keys() - expected_of(component) - {"seeds", "crawl"}

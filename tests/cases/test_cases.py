@@ -10,16 +10,7 @@ from tests.cases.table import all_cases
 
 CASES = {case.name: case for case in all_cases()}
 CRAWLED = [name for name, case in CASES.items() if not case.component]
-CRAWLS = sorted({CASES[name].crawl for name in CRAWLED if not CASES[name].off})
-
-
-def _marked(names):
-    return [
-        pytest.param(name, marks=pytest.mark.skip(reason=CASES[name].off))
-        if CASES[name].off
-        else name
-        for name in names
-    ]
+CRAWLS = sorted({CASES[name].crawl for name in CRAWLED})
 
 
 @pytest.fixture(scope="module")
@@ -30,11 +21,7 @@ def crawled(request, tmp_path_factory):
         for item in request.session.items
         if hasattr(item, "callspec")
     }
-    needed = [
-        CASES[name]
-        for name in CRAWLED
-        if not CASES[name].off and selected & {name, CASES[name].crawl}
-    ]
+    needed = [CASES[name] for name in CRAWLED if selected & {name, CASES[name].crawl}]
     return crawl_all(needed, tmp_path_factory.mktemp("cases"), web_spider)
 
 
@@ -48,7 +35,7 @@ def test_a_component_answers_as_it_must(name):
 
 
 @pytest.mark.e2e
-@pytest.mark.parametrize("name", _marked(CRAWLED))
+@pytest.mark.parametrize("name", CRAWLED)
 def test_a_crawl_does_as_it_must(crawled, name):
     """Each case of a crawl holds by the server's log and by what the crawl left."""
     case = CASES[name]
