@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from scrapy.settings import SETTINGS_PRIORITIES
+
+from crawler import settings as shipped
 from crawler.table import Setting
 
 if TYPE_CHECKING:
@@ -16,21 +19,25 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-_PROJECT = 20  # Scrapy's priority of a project's settings; a spider's and those of -s have more
+_PROJECT = SETTINGS_PRIORITIES["project"]  # a spider's and those of -s have more
 
 CHECKED: tuple[Setting, ...] = (
     Setting(
-        "CONCURRENT_REQUESTS", 128, "Requests in flight over all hosts.", "requests", 1, 100_000
+        "CONCURRENT_REQUESTS", shipped.CONCURRENT_REQUESTS,
+        "Requests in flight over all hosts.", "requests", 1, 100_000,
     ),
-    Setting("DOWNLOAD_TIMEOUT", 30.0, "For a whole response.", "s", 0.1, 86_400),
     Setting(
-        "DOWNLOAD_MAXSIZE", 16 * 2**20,
+        "DOWNLOAD_TIMEOUT", float(shipped.DOWNLOAD_TIMEOUT),
+        "For a whole response.", "s", 0.1, 86_400,
+    ),
+    Setting(
+        "DOWNLOAD_MAXSIZE", shipped.DOWNLOAD_MAXSIZE,
         "Of a response, packed and unpacked each; a longer one is refused. 0 = no limit.",
         "bytes", 0,
     ),
     Setting(
-        "DOWNLOAD_WARNSIZE", 0, "From here on a response is mentioned in the log; 0 = never.",
-        "bytes", 0,
+        "DOWNLOAD_WARNSIZE", shipped.DOWNLOAD_WARNSIZE,
+        "From here on a response is mentioned in the log; 0 = never.", "bytes", 0,
     ),
     Setting(
         "LOGSTATS_INTERVAL", 60.0, "Between two lines of progress in a log; 0 = none.", "s", 0

@@ -65,7 +65,7 @@ class Traps:
     Invariants: a URL that is rejected here may be found again, and is looked at anew; the first
     ``kept`` of each rule are kept as well, and given out when the rule falls.
 
-    Cost: about 10 µs a new URL, 25 to 60 µs a fetch (the first 32 of a pattern are read); memory
+    Cost: about 10 µs a new URL, 25 to 105 µs a fetch (of most patterns 32 are read); memory
     for 50,000 patterns, about 40 MB, over all origins (the least recently used ones wait in the
     store), and 1 KB for each of the last 2,000 sites with sub-domains.
     """

@@ -62,6 +62,7 @@ from crawler.urls import (
     is_ip_literal,
     origin,
 )
+from tests.support.normal_form import is_normal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,11 +71,6 @@ if TYPE_CHECKING:
 
 URL = "http://a.test/dir/page.html?q"
 NOW, DAY = 1_700_000_000.0, 86_400.0
-_NORMAL = re.compile(
-    r"https?://(?:[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*|\[[0-9a-f:]+\])(?::[0-9]+)?"
-    r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F]{2})*"
-    r"(?:\?(?:[A-Za-z0-9._~!$&()*+,;=:@/?-]|%[0-9A-F]{2})+)?"
-).fullmatch
 _CANONICALIZER = Canonicalizer()
 _THOROUGH = Canonicalizer(
     UrlOptions(
@@ -131,7 +127,7 @@ def url(data: bytes) -> None:
 
 
 def _check_url(canonicalizer: Canonicalizer, found: str) -> None:
-    assert _NORMAL(found), found
+    assert is_normal(found), found
     assert len(found) <= LONGEST_HREF
     assert canonicalizer.normalize(found) == found
     key = canonicalizer.key(found)
@@ -160,7 +156,7 @@ def _check_page(page: ParsedPage) -> None:
     assert page.error is None, page.error
     found = [link.url for link in page.links]
     assert len(set(found)) == len(found) <= 50
-    assert all(_NORMAL(link) for link in found)
+    assert all(is_normal(link) for link in found)
     assert len(page.text) <= 2_000
     assert len(page.full_text) <= 2_000
     assert len(page.headings) <= 5
@@ -192,7 +188,7 @@ def feed(data: bytes) -> None:
 
 def _check_list(found: Feed) -> None:
     assert len(found.pages) + len(found.sitemaps) <= 50
-    assert all(_NORMAL(one.url) for one in [*found.pages, *found.sitemaps])
+    assert all(is_normal(one.url) for one in [*found.pages, *found.sitemaps])
     error = found.error or ""
     assert not re.match(r"[A-Z]\w*(?:Error|Exception):", error), error  # caught at the edge
     assert len(error) <= 500
@@ -281,7 +277,7 @@ def types(data: bytes) -> None:
     if isinstance(found, ParsedPage):
         _check_page(found)
     else:
-        assert all(_NORMAL(one.url) for one in [*found.pages, *found.sitemaps])
+        assert all(is_normal(one.url) for one in [*found.pages, *found.sitemaps])
 
 
 def texts(data: bytes) -> None:
