@@ -30,13 +30,14 @@ The shell moves values between Scrapy and the stages:
   ``lookout`` stands between frontier and traps
 * ``received``    an answer, and the page that is made of it
 * ``recording``   what is kept of a visit beside its line; ``stores`` opens archive and catalog,
-  ``outbox`` brings rows to the catalog
+  ``outbox`` brings rows to the catalog, ``uploading`` files to the object store
 * ``scheduler``, ``requests``, ``visits``   the frontier in Scrapy's terms
 * ``turns``       the same for downloads that bypass the scheduler
 * ``seams``       the only file that touches Scrapy's internals
 * ``answers``     become documents and are read, here or by ``workers`` in other processes
 * ``network``     resolver with address guard, HTTP handler
-* ``middlewares``, ``spiders``, ``pipelines``, ``extensions``, ``commands``   as in any project
+* ``middlewares``, ``spiders``, ``pipelines``, ``extensions``, ``commands``   as in any project;
+  ``one_page`` holds for the commands that look at a page beside any crawl
 
 ``charter`` keeps with what a crawl was begun. ``inspection`` and ``explanation`` (of
 ``facts``) read a job directory from outside, ``reading`` what a crawl has kept, ``api`` serves it

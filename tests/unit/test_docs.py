@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from scrapy.settings import default_settings
 
+import crawler
 from crawler import settings as our_settings
 from crawler.arguments import ARGUMENTS
 from crawler.model import Outcome, Page, Reason
@@ -281,3 +282,10 @@ def test_the_glossary_is_in_order():
     terms = re.findall(r"^\*\*(.+?)\*\* —", read("docs/glossary.md"), re.MULTILINE)
     assert len(terms) > 20
     assert terms == sorted(set(terms), key=str.lower)
+
+
+def test_the_map_names_every_room():
+    """Each module and package beside ``crawler/__init__.py`` is on its map."""
+    rooms = {path.stem for path in (ROOT / "crawler").iterdir() if path.suffix in {".py", ""}}
+    named = set(re.findall(r"``(\w+)``", crawler.__doc__ or ""))
+    assert rooms - named <= {"__init__", "__pycache__"}
